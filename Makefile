@@ -1,0 +1,37 @@
+# Every target does all its own set-up in .venv; nothing is installed outside the checkout.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: quickstart test lint bench docs clean
+
+quickstart: .venv/.installed
+	@$(BIN)/foltr run quickstart
+
+test: lint
+	$(BIN)/pytest
+
+lint: .venv/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: .venv/.installed
+	$(BIN)/foltr bench
+
+docs: .venv/.installed-dev
+	$(BIN)/python -m docs.generate
+
+clean:
+	rm -rf .venv build *.egg-info
+
+.venv/.installed: pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@echo "installing foltr into .venv (once)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+.venv/.installed-dev: .venv/.installed
+	@echo "installing the test tools into .venv (once)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	@touch $@

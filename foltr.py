@@ -1,0 +1,5 @@
+"""The `foltr` command."""
+
+
+def main() -> None:
+    """Run the command line."""
