@@ -3,6 +3,8 @@
 Every message states the constraint, then the value, then the known choices, in one sentence.
 """
 
+from collections.abc import Iterable
+
 __all__ = ["DataError", "LearningError", "UnknownName"]
 
 
@@ -17,6 +19,6 @@ class DataError(LearningError):
 class UnknownName(LearningError):
     """A name that no registry knows; lists the known ones."""
 
-    def __init__(self, family: str, name: str, known: object) -> None:
-        choices = ", ".join(sorted(str(one) for one in known))  # type: ignore[attr-defined]
+    def __init__(self, family: str, name: str, known: Iterable[object]) -> None:
+        choices = ", ".join(sorted(str(one) for one in known))
         super().__init__(f"{family} must be one of {choices}; got {name!r}")
