@@ -1,0 +1,146 @@
+"""Message <-> bytes: msgpack with a version tag, an array extension type and limits. Never pickle.
+
+A frame is the msgpack array `[version, name, id, cause, field, field, …]`. `id` counts the sender's messages, `cause` is
+the id of the message that this one answers (0: none). An array is extension type 1: one byte for the type (1: int64,
+2: float64), one for the number of dimensions (1 or 2), each dimension as a little-endian uint32, then the
+little-endian numbers. Decoded arrays are read-only views of the frame.
+
+Whatever arrives that is not exactly this raises `RefusedFrame` with its reason: no byte string makes `decode` raise
+anything else or allocate more than a small multiple of the frame's own length.
+"""
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgpack
+import numpy as np
+
+from protocol.errors import Refusal, RefusedFrame
+from protocol.messages import MESSAGES, Message, kinds
+
+__all__ = ["KINDS", "LARGEST_FRAME", "VERSION", "Codec", "Envelope"]
+
+VERSION: Final = 1
+ARRAY_EXTENSION: Final = 1
+HEAD: Final = 4  # version, name, id, cause come before the fields
+LARGEST_FRAME: Final = 1 << 30  # 1 GiB: 100,000 clients' models of 700 weights on one host are 560 MB
+LONGEST_TEXT: Final = 4096
+MOST_NAMES: Final = 100_000
+
+_DTYPES: Final = {1: np.dtype("<i8"), 2: np.dtype("<f8")}
+_CODES: Final = {dtype: code for code, dtype in _DTYPES.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """A decoded frame: the message, its id, the id of what it answers, and how long the frame was."""
+
+    message: Message
+    id: int
+    cause: int
+    size: int
+
+
+class Codec:
+    """Encodes and decodes frames up to a limit; one a node, because a packer keeps a buffer."""
+
+    def __init__(self, largest: int = LARGEST_FRAME) -> None:
+        self.largest = min(largest, LARGEST_FRAME)
+        self._pack = msgpack.Packer(default=_pack_array).pack
+
+    def encode(self, message: Message, id: int, cause: int = 0) -> bytes:  # noqa: A002 - the wire's own word
+        """The frame of a message. Raises `RefusedFrame` if it is over the limit: better here than at the peer."""
+        head = [VERSION, message.name, id, cause]
+        frame: bytes = self._pack(head + [getattr(message, one) for one in _FIELDS[message.name]])
+        if len(frame) > self.largest:
+            raise RefusedFrame(Refusal.OVERSIZED, f"{message.name} has {len(frame)} bytes, at most {self.largest}")
+        return frame
+
+    def decode(self, frame: bytes | memoryview) -> Envelope:
+        """The message in a frame, every field checked against its kind. Raises `RefusedFrame`."""
+        size = len(frame)
+        if size > self.largest:
+            raise RefusedFrame(Refusal.OVERSIZED, f"the frame has {size} bytes, at most {self.largest}")
+        try:
+            parts = msgpack.unpackb(frame, ext_hook=_unpack_array, max_str_len=LONGEST_TEXT, max_array_len=MOST_NAMES)
+        except (ValueError, TypeError, msgpack.UnpackException, RecursionError) as error:
+            raise RefusedFrame(Refusal.MALFORMED, str(error) or type(error).__name__) from error
+        if not isinstance(parts, list) or len(parts) < HEAD or not all(map(_is_integer, (parts[0], *parts[2:HEAD]))):
+            raise RefusedFrame(Refusal.MALFORMED, "a frame is [version, name, id, cause, fields…]")
+        version, name, identity, cause = parts[:HEAD]
+        if version != VERSION:
+            raise RefusedFrame(Refusal.OTHER_VERSION, f"version must be {VERSION}, got {version}")
+        known = _FIELDS.get(name) if isinstance(name, str) else None
+        if known is None:
+            raise RefusedFrame(Refusal.UNKNOWN_TYPE, f"the name must be one of {', '.join(MESSAGES)}; got {name!r:.80}")
+        values = parts[HEAD:]
+        if len(values) != len(known):
+            raise RefusedFrame(Refusal.MALFORMED, f"{name} has {len(known)} fields, got {len(values)}")
+        for (one, check), value in zip(known.items(), values, strict=True):
+            if not check(value):
+                raise RefusedFrame(Refusal.MALFORMED, f"{name}.{one} must be {KINDS[kinds(MESSAGES[name])[one]][0]}")
+        return Envelope(_BUILD[name](*values), identity, cause, size)
+
+
+def _is_integer(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 1 << 63
+
+
+def _is_text(value: Any) -> bool:
+    return type(value) is str
+
+
+def _are_names(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(type(one) is str for one in value)
+
+
+def _is_array(dtype: str, dimensions: int) -> Callable[[Any], bool]:
+    wanted = np.dtype(dtype)
+
+    def check(value: Any) -> bool:
+        return isinstance(value, np.ndarray) and value.dtype == wanted and value.ndim == dimensions
+
+    return check
+
+
+KINDS: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
+    "integer": ("an integer from 0 to 2^63 - 1", _is_integer),
+    "text": (f"a string of at most {LONGEST_TEXT} bytes", _is_text),
+    "names": (f"a list of at most {MOST_NAMES} strings", _are_names),
+    "integers": ("an int64 array of one dimension", _is_array("<i8", 1)),
+    "vector": ("a float64 array of one dimension", _is_array("<f8", 1)),
+    "matrix": ("a float64 array of two dimensions", _is_array("<f8", 2)),
+}
+"""What a field may be: its description and its check."""
+
+_FIELDS: Final = {
+    name: {one: KINDS[kind][1] for one, kind in kinds(message).items()} for name, message in MESSAGES.items()
+}
+_BUILD: Final[dict[str, Callable[..., Message]]] = dict(MESSAGES)
+
+
+def _pack_array(value: Any) -> msgpack.ExtType:
+    """An array as an extension type; anything else that msgpack does not know is our own mistake."""
+    if not isinstance(value, np.ndarray) or value.dtype not in _CODES or value.ndim not in (1, 2):
+        raise TypeError(f"only int64 and float64 arrays of 1 or 2 dimensions travel, got {type(value).__name__}")
+    head = struct.pack(f"<BB{value.ndim}I", _CODES[value.dtype], value.ndim, *value.shape)
+    return msgpack.ExtType(ARRAY_EXTENSION, head + value.tobytes())
+
+
+def _unpack_array(code: int, data: bytes) -> Any:
+    """The array of an extension's bytes; a wrong code, type, rank or length is a `ValueError`."""
+    if code != ARRAY_EXTENSION or len(data) < 2:  # noqa: PLR2004 - type and rank
+        raise ValueError(f"extension type must be {ARRAY_EXTENSION} with a type and a rank, got {code}")
+    dtype, dimensions = _DTYPES.get(data[0]), data[1]
+    if dtype is None or dimensions not in (1, 2):
+        raise ValueError(f"an array is of type 1 or 2 with 1 or 2 dimensions, got {data[0]} and {dimensions}")
+    start = 2 + 4 * dimensions
+    if len(data) < start:
+        raise ValueError("an array's shape is cut short")
+    shape = struct.unpack_from(f"<{dimensions}I", data, 2)
+    expected = dtype.itemsize * shape[0] * (shape[1] if dimensions > 1 else 1)
+    if len(data) - start != expected:
+        raise ValueError(f"an array of shape {shape} has {expected} bytes, got {len(data) - start}")
+    return np.frombuffer(data, dtype=dtype, offset=start).reshape(shape)

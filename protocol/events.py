@@ -1,0 +1,136 @@
+"""The log's schema: one place for every event's name, its fields and their SQL types.
+
+A record is one JSON object a line. Every record has the `COMMON` fields. A record of something said on the wire also has
+the `WIRE` fields, so that the conversation can be asked for on its own; its event is `<message>.sent` or
+`<message>.received`, or `frame.refused` / `update.refused` for what was not accepted. Event names are
+`<thing>.<what happened to it>`. Fields that hold several clients are lists of the same length and order as `clients`.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from protocol.messages import MESSAGES
+
+__all__ = ["COMMON", "EVENTS", "FIELDS", "WIRE", "Event"]
+
+COMMON: Final[dict[str, str]] = {
+    "ts": "DOUBLE",
+    "node": "VARCHAR",
+    "seq": "BIGINT",
+    "event": "VARCHAR",
+    "round": "INTEGER",
+    "phase": "VARCHAR",
+    "cause": "VARCHAR",
+}
+"""ts: seconds since 1970 by the node's clock; seq: 0, 1, … within the node's file;
+phase: what the round is for, training where nothing is said; cause: `<peer>:<id>` of the message behind the record."""
+
+WIRE: Final[dict[str, str]] = {
+    "direction": "VARCHAR",
+    "message": "VARCHAR",
+    "peers": "VARCHAR[]",
+    "id": "BIGINT",
+    "bytes": "BIGINT",
+}
+"""direction: sent or received; peers: to whom, or from whom; id: the sender's number of the message; bytes: of one frame."""
+
+
+FIELDS: Final[dict[str, tuple[str, str]]] = {
+    "scenario": ("JSON", "the resolved scenario"),
+    "scenario_hash": ("VARCHAR", "sha256 of the resolved scenario's canonical JSON"),
+    "seed": ("BIGINT", "the seed of every random stream"),
+    "versions": ("JSON", "foltr, the protocol, Python and the libraries that the bits depend on"),
+    "dimension": ("INTEGER", "the length of θ"),
+    "engine": ("VARCHAR", "processes or inline"),
+    "weights": ("VARCHAR", "which updates' weights the log keeps: all, every:N or models"),
+    "name": ("VARCHAR", "the node, or the metric"),
+    "role": ("VARCHAR", "coordinator, host or evaluator"),
+    "pid": ("BIGINT", "the process"),
+    "code": ("INTEGER", "the exit code; negative: the signal that ended it"),
+    "clients": ("VARCHAR[]", "client ids"),
+    "hosts": ("VARCHAR[]", "the host of each client"),
+    "clicks": ("VARCHAR[]", "the click model of each client"),
+    "interactions": ("BIGINT[]", "interactions of each client, a round"),
+    "theta": ("DOUBLE[]", "the weights of a model"),
+    "thetas": ("DOUBLE[][]", "the weights of updates, one row a client; absent where the log does not keep them"),
+    "norm": ("DOUBLE[]", "L2 norm of each client's change of the model, ‖θ_c − θ_t‖"),
+    "online": ("DOUBLE[]", "each client's mean online nDCG@k in the round"),
+    "reason": ("VARCHAR", "why: a code of protocol.errors.REFUSALS, or words"),
+    "detail": ("VARCHAR", "the sentence behind the reason"),
+    "model": ("VARCHAR", "sha256 of θ's float64 bytes"),
+    "participants": ("VARCHAR[]", "clients whose updates are in the model"),
+    "missing": ("VARCHAR[]", "clients that were asked or enrolled, and are not in the model"),
+    "opened": ("DOUBLE", "when the round was opened"),
+    "aggregation": ("JSON", "what the aggregation rule tells of its work"),
+    "rounds": ("INTEGER[]", "the rounds of the models measured"),
+    "values": ("DOUBLE[]", "the measured values, one a round"),
+    "split": ("VARCHAR", "the data split measured on"),
+    "waiting": ("VARCHAR[]", "hosts that the open round waits for"),
+    "outcome": ("VARCHAR", "completed, stopped or aborted"),
+    "seconds": ("DOUBLE", "wall-clock seconds of the run"),
+    "traceback": ("VARCHAR", "a node's last words"),
+}
+"""Every field beyond the common ones: its SQL type and what it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event's meaning, who writes it, and the fields it has beyond the common ones (`wire`: the wire's too)."""
+
+    meaning: str
+    writer: str
+    fields: tuple[str, ...] = ()
+    wire: bool = False
+
+
+_PAYLOAD: Final = {
+    "join.received": ("clients", "pid"),
+    "update.received": ("clients", "interactions", "norm", "online", "thetas"),
+    "update.sent": ("clients",),
+    "train.sent": ("clients",),
+    "lost.received": ("name",),
+    "stop.received": ("reason",),
+    "finish.sent": ("reason",),
+    "finish.received": ("reason",),
+}
+"""What the record of a message tells of its content; the others tell only that they passed."""
+
+_SPOKEN: Final = {
+    f"{name}.{direction}": Event(
+        f"a {name} was {direction}",
+        message.sender if direction == "sent" else message.recipient,
+        _PAYLOAD.get(f"{name}.{direction}", ()),
+        wire=True,
+    )
+    for name, message in MESSAGES.items()
+    for direction in ("sent", "received")
+}
+
+EVENTS: Final[dict[str, Event]] = {
+    "run.started": Event(
+        "record 0: what is run",
+        "coordinator",
+        ("scenario", "scenario_hash", "seed", "versions", "dimension", "engine", "weights"),
+    ),
+    "clients.enrolled": Event("who takes part", "coordinator", ("clients", "hosts", "clicks", "interactions")),
+    "run.finished": Event("the run is over", "coordinator", ("outcome", "reason", "model", "seconds")),
+    "run.waiting": Event("the open round cannot close, and for whom it waits", "coordinator", ("waiting",)),
+    "round.closed": Event(
+        "a model was made; round 0 is the start",
+        "coordinator",
+        ("theta", "model", "participants", "missing", "opened", "aggregation"),
+    ),
+    "client.joined": Event("a host's clients are here for the first time", "coordinator", ("name", "clients")),
+    "client.rejoined": Event("a lost or silent host's clients are back", "coordinator", ("name", "clients")),
+    "client.lost": Event("a host's process is dead", "coordinator", ("name", "clients")),
+    "client.silent": Event("a host did not answer by the deadline", "coordinator", ("name", "clients")),
+    **_SPOKEN,
+    "update.refused": Event("an update was not accepted", "coordinator", ("clients", "reason", "detail"), wire=True),
+    "frame.refused": Event("a frame was not accepted", "every node", ("reason", "detail"), wire=True),
+    "metric.measured": Event("models were measured", "evaluator", ("name", "split", "rounds", "values")),
+    "node.started": Event("a process was started", "supervisor", ("name", "role", "pid")),
+    "node.exited": Event("a process ended", "supervisor", ("name", "role", "pid", "code")),
+    "node.crashed": Event("a node's own code failed", "every node", ("traceback",)),
+    "node.ready": Event("a node is set up and begins its loop", "every node", ("role", "pid")),
+}
+"""Every event by its name."""
