@@ -1,7 +1,7 @@
 """Message <-> bytes: msgpack with a version tag, an array extension type and limits. Never pickle.
 
-A frame is the msgpack array `[version, name, id, cause, field, field, …]`. `id` counts the sender's messages, `cause` is
-the id of the message that this one answers (0: none). An array is extension type 1: one byte for the type (1: int64,
+A frame is the msgpack array `[version, name, id, cause, field, field, …]`. `id` counts the sender's messages, `cause`
+is the id of the message that this one answers (0: none). An array is extension type 1: one byte for the type (1: int64,
 2: float64), one for the number of dimensions (1 or 2), each dimension as a little-endian uint32, then the
 little-endian numbers. Decoded arrays are read-only views of the frame.
 
@@ -131,7 +131,7 @@ def _pack_array(value: Any) -> msgpack.ExtType:
 
 def _unpack_array(code: int, data: bytes) -> Any:
     """The array of an extension's bytes; a wrong code, type, rank or length is a `ValueError`."""
-    if code != ARRAY_EXTENSION or len(data) < 2:  # noqa: PLR2004 - type and rank
+    if code != ARRAY_EXTENSION or len(data) < 2:
         raise ValueError(f"extension type must be {ARRAY_EXTENSION} with a type and a rank, got {code}")
     dtype, dimensions = _DTYPES.get(data[0]), data[1]
     if dtype is None or dimensions not in (1, 2):

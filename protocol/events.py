@@ -1,7 +1,7 @@
 """The log's schema: one place for every event's name, its fields and their SQL types.
 
-A record is one JSON object a line. Every record has the `COMMON` fields. A record of something said on the wire also has
-the `WIRE` fields, so that the conversation can be asked for on its own; its event is `<message>.sent` or
+A record is one JSON object a line. Every record has the `COMMON` fields. A record of something said on the wire also
+has the `WIRE` fields, so that the conversation can be asked for on its own; its event is `<message>.sent` or
 `<message>.received`, or `frame.refused` / `update.refused` for what was not accepted. Event names are
 `<thing>.<what happened to it>`. Fields that hold several clients are lists of the same length and order as `clients`.
 """
@@ -32,7 +32,7 @@ WIRE: Final[dict[str, str]] = {
     "id": "BIGINT",
     "bytes": "BIGINT",
 }
-"""direction: sent or received; peers: to whom, or from whom; id: the sender's number of the message; bytes: of one frame."""
+"""direction: sent or received; peers: to whom, or from whom; id: the sender's number of the message; bytes: a frame's."""
 
 
 FIELDS: Final[dict[str, tuple[str, str]]] = {

@@ -1,15 +1,14 @@
 """A node's log: events appended as JSON lines, read back with a torn tail tolerated.
 
 structlog carries the event through two processors (stamp, render); orjson renders it. Lines are buffered and reach the
-operating system when `flush` is called, once a round; what is flushed survives the death of the process. A process that is
-killed while it writes leaves at most one line without its end: readers stop before it, and a writer that opens the file
+operating system when `flush` is called, once a round; what is flushed survives the death of the process. A process that
+is killed while it writes leaves at most one line without its end: readers stop before it, and a writer that opens the file
 again cuts it off, because it was never a record.
 """
 
 import os
 import time
 from collections.abc import Callable, Iterator, MutableMapping
-from io import BufferedWriter
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -47,7 +46,7 @@ class Journal:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self.seq = _mend(self.path)
-            self._file: BufferedWriter = self.path.open("ab", buffering=_BUFFER)
+            self._file = self.path.open("ab", buffering=_BUFFER)
         except OSError as error:
             raise UserError(f"the log cannot be written: {error.strerror}: {self.path}") from error
         self._appender = _Appender(self._file, [self._stamp, _render], {})

@@ -47,7 +47,7 @@ def wire(kind: str, meaning: str) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Message:
-    """The root of all messages: what the wire and the log call it, which role sends it to which, and what answers it."""
+    """The root of all messages: what the wire and the log call it, who sends it to whom, and what answers it."""
 
     name: ClassVar[str]
     sender: ClassVar[str]
