@@ -1,0 +1,1 @@
+"""What to run: scenario files, validated once at the edge."""

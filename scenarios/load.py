@@ -1,0 +1,190 @@
+"""From a TOML file to a `Scenario`, or to every problem at once; the only way in, and the ways out again."""
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from scenarios.overrides import Override, applied, parse_override
+from scenarios.problems import Problem, ScenarioError, did_you_mean, problems_of
+from scenarios.rules import problems_together
+from scenarios.schema import Data, Scenario
+from scenarios.words import shown
+
+__all__ = ["check", "from_dict", "json_schema", "load_scenario", "scenario_hash", "shipped", "to_dict"]
+
+_LARGEST_FILE = 16 * 2**20  # bytes; a federation of 100,000 named clients fits
+
+
+def load_scenario(
+    path_or_name: str | Path,
+    overrides: Sequence[str] = (),
+    seed: int | None = None,
+    engine: str | None = None,
+    *,
+    check_data: bool = True,
+) -> Scenario:
+    """Read a file, or the shipped scenario of that name, with `--set` overrides; raises ScenarioError.
+
+    seed and engine are the run command's own options and win over everything; check_data also looks whether the data
+    source is there.
+    """
+    path = _find(path_or_name)
+    source = str(path_or_name)
+    tables = {"name": path.stem, **_read(path, source)}
+    parsed = [parse_override(text) for text in overrides]
+    changes = [one for one in parsed if isinstance(one, Override)]
+    if seed is not None:
+        changes.append(Override(("seed",), seed, f"--seed {seed}"))
+    if engine is not None:
+        changes.append(Override(("federation", "engine"), engine, f"--engine {engine}"))
+    tables, unplaced = applied(tables, changes)
+    problems = [one for one in parsed if isinstance(one, Problem)] + unplaced
+    scenario, found = _validate(tables)
+    problems += [_with_origin(problem, changes) for problem in found]
+    if check_data and not any(problem.key.startswith("data") for problem in problems):
+        problems += [_with_origin(problem, changes) for problem in _data_problems(tables)]
+    if problems or scenario is None:
+        raise ScenarioError(source, problems)
+    return scenario
+
+
+def check(path_or_name: str | Path, overrides: Sequence[str] = ()) -> list[Problem]:
+    """List everything that is wrong with a scenario; an empty list means that it can be run."""
+    try:
+        load_scenario(path_or_name, overrides)
+    except ScenarioError as error:
+        return list(error.problems)
+    return []
+
+
+def shipped() -> dict[str, Path]:
+    """The scenarios that come with foltr, by name: `quickstart`, and `folder/name` for those in folders."""
+    here = Path(__file__).parent
+    files = sorted(here.rglob("*.toml"))
+    return {file.relative_to(here).with_suffix("").as_posix(): file for file in files}
+
+
+def to_dict(scenario: Scenario) -> dict[str, Any]:
+    """Give the resolved scenario as JSON-able tables, with every default written out."""
+    return scenario.model_dump(mode="json", exclude_none=True)
+
+
+def from_dict(tables: Mapping[str, Any]) -> Scenario:
+    """Make the scenario that `to_dict` gave; raises ScenarioError."""
+    scenario, problems = _validate(dict(tables))
+    if problems or scenario is None:
+        raise ScenarioError("the scenario", problems)
+    return scenario
+
+
+def scenario_hash(scenario: Scenario) -> str:
+    """The sha256, in hexadecimal, of the resolved scenario's canonical JSON (sorted keys, no spaces)."""
+    canonical = json.dumps(to_dict(scenario), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of a scenario file, for editors that complete and check TOML."""
+    schema: dict[str, Any] = _without_null_defaults(Scenario.model_json_schema())
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def _find(path_or_name: str | Path) -> Path:
+    """Resolve what the user named: a shipped scenario unless it is spelled as a path."""
+    name, known = str(path_or_name), shipped()
+    if isinstance(path_or_name, str) and name in known:
+        return known[name]
+    path = Path(path_or_name).expanduser()
+    if path.exists() or path.suffix == ".toml":
+        return path
+    listing = ", ".join(known)
+    raise ScenarioError(
+        shown(name),
+        [Problem("", f"neither a file nor a shipped scenario; shipped are {listing}{did_you_mean(name, known)}")],
+    )
+
+
+def _read(path: Path, source: str) -> dict[str, Any]:
+    """Read the tables of a file; a file that is no TOML is one problem."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(_LARGEST_FILE + 1)
+        if len(content) > _LARGEST_FILE:
+            raise ScenarioError(source, [Problem("", f"must be at most {_LARGEST_FILE} bytes long")])
+        text = content.decode("utf-8-sig")
+        tables = tomllib.loads(text)
+    except FileNotFoundError:
+        raise ScenarioError(
+            source, [Problem("", f"there is no such file{did_you_mean(path.stem, shipped())}")]
+        ) from None
+    except IsADirectoryError:
+        raise ScenarioError(source, [Problem("", "is a directory; name a .toml file in it")]) from None
+    except OSError as error:
+        raise ScenarioError(source, [Problem("", f"cannot be read: {error.strerror}")]) from None
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        sentence = f"must be UTF-8 text; line {line} has the byte 0x{content[error.start]:02x}"
+        raise ScenarioError(source, [Problem("", sentence)]) from None
+    except RecursionError:
+        raise ScenarioError(source, [Problem("", "not valid TOML: arrays or tables nested too deep")]) from None
+    except ValueError as error:
+        raise ScenarioError(source, [Problem("", _syntax(text, str(error)))]) from None
+    if not tables:
+        raise ScenarioError(source, [Problem("", "is empty; a scenario needs at least rounds and [[clients]]")])
+    return tables
+
+
+def _syntax(text: str, message: str) -> str:
+    """Say where a TOML file breaks: the parser gives the place in its message's brackets."""
+    what, _, place = message.partition(" (at ")
+    what = what[:1].lower() + what[1:]
+    if found := re.fullmatch(r"line (\d+), column (\d+)\)", place):
+        line, column = int(found[1]), int(found[2])
+    else:  # at the end of the document, or a number too long to be read
+        lines = text.splitlines() or [""]
+        line, column = len(lines), len(lines[-1]) + 1
+    return f"not valid TOML: line {line}, column {column}: {what}"
+
+
+def _validate(tables: dict[str, Any]) -> tuple[Scenario | None, list[Problem]]:
+    together = list(problems_together(tables))
+    try:
+        return Scenario.model_validate(tables), together
+    except ValidationError as error:
+        return None, [*problems_of(Scenario, error), *together]
+
+
+def _data_problems(tables: Mapping[str, Any]) -> list[Problem]:
+    # Imported here: reading data loads numba, and not every caller looks at the data.
+    from learning.data import check_source
+    from learning.errors import DataError
+
+    data = Data.model_validate(tables.get("data", {}))
+    try:
+        check_source(data.source, data.fold)
+    except DataError as error:
+        return [Problem("data.source", str(error))]
+    return []
+
+
+def _with_origin(problem: Problem, changes: Sequence[Override]) -> Problem:
+    """Tell which option of the command line set what a problem is about, the last one where there are several."""
+    for change in reversed(changes):
+        if change.touches(problem.key):
+            return Problem(problem.key, f"{problem.sentence} (from {change.said})")
+    return problem
+
+
+def _without_null_defaults(schema: Any) -> Any:
+    """Drop `default: null`: TOML has no null, so an editor must not offer it."""
+    if isinstance(schema, dict):
+        return {
+            key: _without_null_defaults(value) for key, value in schema.items() if (key, value) != ("default", None)
+        }
+    return [_without_null_defaults(one) for one in schema] if isinstance(schema, list) else schema

@@ -1,0 +1,113 @@
+"""What the keys of a scenario must be together.
+
+A rule reads the raw tables, because it is asked also when other keys are wrong; it says nothing about values that are
+wrong by themselves, which the schema has told already.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from scenarios.problems import Problem
+from scenarios.words import shown
+
+__all__ = ["LARGEST_FEDERATION", "RESERVED_IDS", "problems_together"]
+
+LARGEST_FEDERATION = 1_000_000  # clients; ten times the largest cross-device run that is promised
+RESERVED_IDS = ("coordinator", "evaluator", "supervisor", "adversary")  # node names: a node's journal is named after it
+
+
+def problems_together(raw: Mapping[str, Any]) -> Iterator[Problem]:
+    """Check every rule over the tables as they were written."""
+    groups = [(index, group) for index, group in enumerate(_list(raw, "clients")) if isinstance(group, dict)]
+    yield from _name(raw)
+    if raw.get("clients") in ([], ()):
+        yield Problem("clients", "must have at least one group; got an empty array")
+    yield from _ranker(_table(raw, "ranker"))
+    yield from _clients(groups)
+    yield from _hosts(_table(raw, "federation"), groups)
+    yield from _expect(_table(raw, "expect"))
+
+
+def _name(raw: Mapping[str, Any]) -> Iterator[Problem]:
+    if raw.get("name") == "latest":
+        yield Problem("name", 'must not be "latest", which names the newest run')
+
+
+def _ranker(ranker: Mapping[str, Any]) -> Iterator[Problem]:
+    kind = ranker.get("kind", "linear")
+    if "hidden" in ranker and kind == "linear":
+        yield Problem(
+            "ranker.hidden", f'is for kind = "neural" only; got {shown(ranker["hidden"])} with kind = "linear"'
+        )
+
+
+def _clients(groups: Sequence[tuple[int, Mapping[str, Any]]]) -> Iterator[Problem]:
+    total = sum(_counted(group) for _, group in groups)
+    owners: dict[str, str] = {}
+    for index, group in groups:
+        key = f"clients[{index}]"
+        if "count" in group and "id" in group:
+            yield Problem(key, "must have count or id, not both")
+        if "count" not in group and "id" not in group:
+            yield Problem(key, "must have count (how many clients) or id (the name of one); got neither")
+        if isinstance(name := group.get("id"), str):
+            yield from _id(f"{key}.id", name, total, owners)
+            owners.setdefault(name, key)
+        if isinstance(clicks := group.get("clicks"), dict):
+            yield from _click_table(f"{key}.clicks", clicks)
+    if total + len(owners) > LARGEST_FEDERATION:
+        yield Problem("clients", f"must be at most {LARGEST_FEDERATION} in all; got {total + len(owners)}")
+
+
+def _id(key: str, name: str, total: int, owners: Mapping[str, str]) -> Iterator[Problem]:
+    prefix, _, number = name.rpartition("-")
+    numbered = number.isascii() and number.isdigit() and not number.startswith("0")
+    if name in owners:
+        yield Problem(key, f'must be unique; "{name}" is also the id of {owners[name]}')
+    elif name in RESERVED_IDS or (prefix == "host" and numbered):
+        yield Problem(key, f"must not be the name of a node ({', '.join(RESERVED_IDS)}, host-N); got {shown(name)}")
+    elif prefix == "client" and numbered and len(number) <= 10 and int(number) <= total:
+        yield Problem(key, f'must be unique; "{name}" is one of the {total} clients that count gives')
+
+
+def _click_table(key: str, table: Mapping[str, Any]) -> Iterator[Problem]:
+    # Imported here: the click models load numba, and most scenarios name their model.
+    from learning.clicks import click_model
+    from learning.errors import LearningError
+
+    click = table.get("click")
+    levels = len(click) if isinstance(click, list) and len(click) in (2, 3, 5) else 3
+    try:
+        click_model(table, levels)
+    except LearningError as error:
+        yield Problem(key, str(error))
+
+
+def _hosts(federation: Mapping[str, Any], groups: Sequence[tuple[int, Mapping[str, Any]]]) -> Iterator[Problem]:
+    hosts = federation.get("hosts")
+    clients = sum(_counted(group) or 1 for _, group in groups)
+    if type(hosts) is int and groups and hosts > clients:
+        yield Problem("federation.hosts", f"must be at most the number of clients, {clients}; got {hosts}")
+
+
+def _expect(expect: Mapping[str, Any]) -> Iterator[Problem]:
+    for name in expect:
+        if not (name.isidentifier() and name.isascii() and name == name.lower()):
+            yield Problem(
+                f"expect.{name}", "must be a metric's name in small letters, digits and _, such as ndcg_at_10"
+            )
+
+
+def _table(raw: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = raw.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _list(raw: Mapping[str, Any], name: str) -> list[Any]:
+    found = raw.get(name)
+    return list(found) if isinstance(found, list | tuple) else []
+
+
+def _counted(group: Mapping[str, Any]) -> int:
+    count = group.get("count")
+    return count if type(count) is int and count >= 1 and "id" not in group else 0

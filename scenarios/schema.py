@@ -1,0 +1,244 @@
+"""What a scenario may say: every key with its type, its bounds, its default and its meaning.
+
+The docstring under a key is its description in the JSON Schema and in docs/scenarios.md. The models hold single keys;
+what keys mean together is in `rules.py`, and `load.py` is the only way in.
+"""
+
+import ipaddress
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic.json_schema import SkipJsonSchema
+
+from protocol.events import EVENTS
+from scenarios.comparison import PATTERN as COMPARISON_PATTERN
+from scenarios.comparison import Comparison, parse_comparison
+from scenarios.duration import PATTERN as DURATION_PATTERN
+from scenarios.duration import duration_seconds
+from scenarios.words import LARGEST_COUNT, Words
+
+__all__ = [
+    "NEURAL_HIDDEN",
+    "Aggregation",
+    "Clicks",
+    "ClientGroup",
+    "Data",
+    "Evaluation",
+    "Expect",
+    "Federation",
+    "Learner",
+    "Log",
+    "Ranker",
+    "Scenario",
+    "Section",
+]
+
+NEURAL_HIDDEN = 64  # hidden units with PDGD in the papers
+
+# The names of learning's registries. They are repeated here because importing the registries compiles kernels, and a
+# scenario is read by commands that compute nothing; tests/scenarios/test_schema.py holds the two to each other.
+RankerKind = Literal["linear", "neural"]
+LearnerKind = Literal["pdgd"]
+AggregationRule = Literal["fedavg"]
+ClickModelName = Literal["perfect", "navigational", "informational", "poison"]
+
+
+def _finite_comparison(text: str) -> str:
+    parse_comparison(text)
+    return text
+
+
+def _bounded_duration(text: str) -> str:
+    duration_seconds(text)
+    return text
+
+
+def _known_event(name: str) -> str:
+    if name not in EVENTS:
+        raise ValueError(f'no event is called "{name}"')
+    return name
+
+
+def _ipv4(text: str) -> str:
+    return str(ipaddress.IPv4Address(text))
+
+
+Identifier = Annotated[
+    str,
+    Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=64),
+    Words("letters, digits, - _ . (a letter or digit first, at most 64)"),
+]
+Positive = Annotated[int, Field(ge=1, le=LARGEST_COUNT)]
+Duration = Annotated[
+    str,
+    Field(pattern=DURATION_PATTERN),
+    AfterValidator(_bounded_duration),
+    Words('a duration such as "30s", "500ms" or "2m", at most "24h"'),
+]
+ComparisonText = Annotated[
+    str,
+    Field(pattern=COMPARISON_PATTERN),
+    AfterValidator(_finite_comparison),
+    Words('a comparison such as ">= 0.30"'),
+]
+EventName = Annotated[
+    str,
+    AfterValidator(_known_event),
+    WithJsonSchema({"type": "string", "enum": sorted(EVENTS)}),
+    Words('the name of an event such as "client.rejoined"', choices=tuple(sorted(EVENTS))),
+]
+Clicks = ClickModelName | Annotated[dict[str, Any], Words('a table such as { kind = "pbm", eta = 1.0 }')]
+
+
+class Section(BaseModel):
+    """A table of a scenario: frozen, without unknown keys, and "5" is no number."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, use_attribute_docstrings=True
+    )
+
+
+class Data(Section):
+    """The queries, documents and relevance labels that users search in."""
+
+    source: Annotated[
+        str, Field(min_length=1), Words('a source such as "synthetic:mq2007" or "letor:/path/to/MQ2007"')
+    ] = "synthetic:mq2007"
+    """Where the data comes from; a relative path starts where foltr is started."""
+    fold: Positive = 1
+    """The fold of a data set that has several."""
+    scale: Literal["auto", "query", "none"] = "auto"
+    """Min-max scaling of the features within each query: always, never, or where the data set needs it."""
+    dtype: Literal["float32", "float64"] = "float32"
+    """The precision that features are kept in; models are float64 always."""
+
+
+class Federation(Section):
+    """Who runs where, and what happens when somebody is missing."""
+
+    engine: Literal["processes", "inline"] = "processes"
+    """Real processes over ZeroMQ, or everything inside one process; the models are the same to the bit."""
+    hosts: Literal["auto", "per-client"] | Positive = "auto"
+    """How many processes share the clients; "auto" is a process a client up to 16 clients, else one a core."""
+    on_missing: Literal["skip", "wait"] = "skip"
+    """Close a round without the clients that are dead or past the deadline, or wait for all of them."""
+    deadline: Duration = "30s"
+    """How long a silent client is waited for when missing ones are skipped."""
+    quorum: Annotated[float, Field(gt=0, le=1)] = 0.5
+    """The fraction of the clients without which no round is closed."""
+    restart: Literal["never", "always"] = "never"
+    """Whether a process that died is started again."""
+    address: Annotated[str, AfterValidator(_ipv4), Words('an IPv4 address such as "127.0.0.1"')] = "127.0.0.1"
+    """The address that the coordinator listens on."""
+    port: Annotated[int, Field(ge=0, le=65535)] = 0
+    """The port that the coordinator listens on; 0 is any free one."""
+
+    @property
+    def deadline_seconds(self) -> float:
+        """The deadline in seconds."""
+        return duration_seconds(self.deadline)
+
+
+class Evaluation(Section):
+    """How the global model is measured on the test split."""
+
+    every: Positive = 1
+    """Rounds between evaluated models."""
+    at: Positive = 10
+    """The k of nDCG@k."""
+
+
+class Ranker(Section):
+    """The model that scores documents."""
+
+    kind: RankerKind = "linear"
+    """A weight a feature, or a network with one hidden layer."""
+    hidden: Annotated[Positive | SkipJsonSchema[None], Words(default=f'{NEURAL_HIDDEN} if kind = "neural"')] = None
+    """The hidden units of the neural ranker; the linear one has none."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _resolve_hidden(cls, raw: Any) -> Any:
+        """Write the network's size out, so that a resolved scenario tells it."""
+        if isinstance(raw, dict) and raw.get("kind") == "neural":
+            return {"hidden": NEURAL_HIDDEN, **raw}
+        return raw
+
+
+class Learner(Section):
+    """How a client learns from its users' clicks."""
+
+    kind: LearnerKind = "pdgd"
+    """The method: pairwise differentiable gradient descent."""
+    learning_rate: Annotated[float, Field(gt=0)] = 0.1
+    """The step size of one update."""
+    interactions: Positive = 5
+    """Queries that a client's users search in one round."""
+    update: Literal["interaction", "batch"] = "interaction"
+    """Update the local model after every interaction, or once with the gradients of the round summed."""
+
+
+class Aggregation(Section):
+    """How the coordinator makes one model of the clients' models."""
+
+    rule: AggregationRule = "fedavg"
+    """The rule: the mean of the models weighted by their interactions."""
+
+
+class ClientGroup(Section):
+    """Clients that are alike: `count` of them without a name, or one with an `id`."""
+
+    count: Annotated[Positive | SkipJsonSchema[None], Words(default="none; count or id is needed")] = None
+    """How many clients there are in this group; they are called client-1, client-2, … over all groups."""
+    id: Annotated[Identifier | SkipJsonSchema[None], Words(default="none; count or id is needed")] = None
+    """The name of a single client."""
+    clicks: Clicks
+    """How the clients' users click: a named model, or a table of one's own."""
+    interactions: Annotated[Positive | SkipJsonSchema[None], Words(default="learner.interactions")] = None
+    """Queries in one round, where these clients differ from the learner's."""
+
+
+class Log(Section):
+    """What is kept in the log."""
+
+    weights: Annotated[
+        str,
+        Field(pattern=r"^(auto|all|models|every:[1-9][0-9]{0,8})$"),
+        Words('"auto", "all", "models" or "every:N" such as "every:10"'),
+    ] = "auto"
+    """Whose weights: all clients' in every round or every Nth, or the global models only; "auto": what fits 2 GB."""
+
+
+class Expect(Section):
+    """What must hold when the run is over; it fails if something does not."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, ComparisonText] = Field(init=False)
+
+    sometimes: Annotated[tuple[EventName, ...], Field(strict=False)] = ()
+    """Events that must have happened at least once."""
+
+    @property
+    def metrics(self) -> dict[str, Comparison]:
+        """The bound of each metric, by its name."""
+        return {name: parse_comparison(text) for name, text in (self.__pydantic_extra__ or {}).items()}
+
+
+class Scenario(Section):
+    """A federation and what it is to do: everything that decides a run's result."""
+
+    name: Annotated[Identifier, Words(default="the file's name")] = "unnamed"
+    """What the run is called; its directory has this name."""
+    seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = 1
+    """The number that all randomness comes from: same scenario and seed, same bits."""
+    rounds: Positive
+    """How many times the clients' models are averaged into a new global model."""
+    data: Data = Data()
+    federation: Federation = Federation()
+    evaluation: Evaluation = Evaluation()
+    ranker: Ranker = Ranker()
+    learner: Learner = Learner()
+    aggregation: Aggregation = Aggregation()
+    clients: Annotated[tuple[ClientGroup, ...], Field(strict=False, json_schema_extra={"minItems": 1})]
+    log: Log = Log()
+    expect: Expect = Expect()
