@@ -32,7 +32,7 @@ WIRE: Final[dict[str, str]] = {
     "id": "BIGINT",
     "bytes": "BIGINT",
 }
-"""direction: sent or received; peers: to whom, or from whom; id: the sender's number of the message; bytes: a frame's."""
+"""direction: sent or received; peers: to whom, or from whom; id: the sender's number of the message."""
 
 
 FIELDS: Final[dict[str, tuple[str, str]]] = {
@@ -60,14 +60,12 @@ FIELDS: Final[dict[str, tuple[str, str]]] = {
     "model": ("VARCHAR", "sha256 of θ's float64 bytes"),
     "participants": ("VARCHAR[]", "clients whose updates are in the model"),
     "missing": ("VARCHAR[]", "clients that were asked or enrolled, and are not in the model"),
-    "opened": ("DOUBLE", "when the round was opened"),
     "aggregation": ("JSON", "what the aggregation rule tells of its work"),
     "rounds": ("INTEGER[]", "the rounds of the models measured"),
     "values": ("DOUBLE[]", "the measured values, one a round"),
     "split": ("VARCHAR", "the data split measured on"),
     "waiting": ("VARCHAR[]", "hosts that the open round waits for"),
     "outcome": ("VARCHAR", "completed, stopped or aborted"),
-    "seconds": ("DOUBLE", "wall-clock seconds of the run"),
     "traceback": ("VARCHAR", "a node's last words"),
 }
 """Every field beyond the common ones: its SQL type and what it is."""
@@ -113,12 +111,12 @@ EVENTS: Final[dict[str, Event]] = {
         ("scenario", "scenario_hash", "seed", "versions", "dimension", "engine", "weights"),
     ),
     "clients.enrolled": Event("who takes part", "coordinator", ("clients", "hosts", "clicks", "interactions")),
-    "run.finished": Event("the run is over", "coordinator", ("outcome", "reason", "model", "seconds")),
+    "run.finished": Event("the run is over", "coordinator", ("outcome", "reason", "model")),
     "run.waiting": Event("the open round cannot close, and for whom it waits", "coordinator", ("waiting",)),
     "round.closed": Event(
         "a model was made; round 0 is the start",
         "coordinator",
-        ("theta", "model", "participants", "missing", "opened", "aggregation"),
+        ("theta", "model", "participants", "missing", "aggregation"),
     ),
     "client.joined": Event("a host's clients are here for the first time", "coordinator", ("name", "clients")),
     "client.rejoined": Event("a lost or silent host's clients are back", "coordinator", ("name", "clients")),

@@ -2,8 +2,8 @@
 
 structlog carries the event through two processors (stamp, render); orjson renders it. Lines are buffered and reach the
 operating system when `flush` is called, once a round; what is flushed survives the death of the process. A process that
-is killed while it writes leaves at most one line without its end: readers stop before it, and a writer that opens the file
-again cuts it off, because it was never a record.
+is killed while it writes leaves at most one line without its end: readers stop before it, and a writer that opens the
+file again cuts it off, because it was never a record.
 """
 
 import os

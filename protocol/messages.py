@@ -136,6 +136,7 @@ class Lost(Message):
     answer: ClassVar[str] = ""
 
     host: str = wire("text", "the host's name")
+    pid: int = wire("integer", "the process that is dead; a join that it sent before does not bring it back")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

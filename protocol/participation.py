@@ -1,0 +1,137 @@
+"""The client's machine: what a host does for its clients.
+
+It joins, trains whenever it is asked, and joins again whenever nothing was said for a second; the coordinator then
+gives it what it owes. It keeps no model and no random state: an answer is a function of (seed, client, round, θ), so
+the second answer to the same question has the same bits as the first.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import ClassVar, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocol.errors import Refusal
+from protocol.machine import (
+    Arrived,
+    Began,
+    Handler,
+    Instruction,
+    Machine,
+    Quit,
+    Say,
+    Stimulus,
+    TimeCame,
+    received,
+    refused,
+)
+from protocol.messages import COORDINATOR, Finish, Join, Train, Update, Welcome
+
+__all__ = ["LocalTraining", "Participation", "State", "Trained"]
+
+JOIN_EVERY: Final = 1.0
+"""Seconds of silence after which a host says again that it is here."""
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class State(StrEnum):
+    """What the host is doing."""
+
+    JOINING = "joining"
+    READY = "ready"
+    TRAINING = "training"
+    FINISHED = "finished"
+
+
+@dataclass(frozen=True, slots=True)
+class Trained(Stimulus):
+    """The result of a `LocalTraining`, rows as its clients."""
+
+    theta: Floats
+    interactions: Integers
+    online: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class LocalTraining(Instruction):
+    """Do the local interactions of these clients, from this model."""
+
+    round: int
+    theta: Floats
+    clients: Integers
+
+
+class Participation(Machine):
+    """The run as a host sees it."""
+
+    role: ClassVar[str] = "host"
+    initial: ClassVar[StrEnum] = State.JOINING
+
+    def __init__(self, clients: Integers, dimension: int, pid: int) -> None:
+        super().__init__()
+        self.clients = clients
+        self.dimension = dimension
+        self.pid = pid
+        self._spoke = 0.0
+        self._asked: Train | None = None
+        self._question = 0
+
+    @property
+    def wake_at(self) -> float | None:
+        """When it must say again that it is here."""
+        return self._spoke + JOIN_EVERY
+
+    def role_of(self, peer: str) -> str:
+        """Only the coordinator speaks to a host."""
+        return peer if peer == COORDINATOR else "stranger"
+
+    def _join(self, stimulus: Began | TimeCame) -> list[Instruction]:
+        self._spoke = stimulus.now
+        return [Say((COORDINATOR,), Join(self.clients, self.pid))]
+
+    def _welcome(self, stimulus: Arrived) -> list[Instruction]:
+        if self.state is State.JOINING:
+            self.state = State.READY
+        return [received(stimulus)]
+
+    def _train(self, stimulus: Arrived) -> list[Instruction]:
+        train = stimulus.envelope.message
+        assert isinstance(train, Train)
+        asked = train.clients if len(train.clients) else self.clients
+        if asked is not self.clients and not np.isin(asked, self.clients).all():
+            return [refused(stimulus, Refusal.NOT_YOURS, f"asked for {asked.tolist()[:10]}")]
+        if train.theta.shape != (self.dimension,):
+            return [refused(stimulus, Refusal.WRONG_DIMENSION, f"d = {self.dimension}, got {train.theta.shape}")]
+        self.state = State.TRAINING
+        self._asked, self._question = Train(train.round, train.theta, asked), stimulus.envelope.id
+        return [received(stimulus), LocalTraining(train.round, train.theta, asked)]
+
+    def _trained(self, stimulus: Trained) -> list[Instruction]:
+        asked = self._asked
+        assert asked is not None
+        self.state = State.READY
+        self._spoke = stimulus.now
+        answer = Update(asked.round, asked.clients, stimulus.theta, stimulus.interactions, stimulus.online)
+        return [Say((COORDINATOR,), answer, self._question)]
+
+    def _finish(self, stimulus: Arrived) -> list[Instruction]:
+        finish = stimulus.envelope.message
+        assert isinstance(finish, Finish)
+        self.state = State.FINISHED
+        return [received(stimulus, reason=finish.reason), Quit(finish.reason)]
+
+    transitions: ClassVar[dict[tuple[StrEnum, type], Handler]] = {
+        (State.JOINING, Began): _join,
+        (State.JOINING, TimeCame): _join,
+        (State.JOINING, Welcome): _welcome,
+        (State.JOINING, Train): _train,
+        (State.JOINING, Finish): _finish,
+        (State.READY, TimeCame): _join,
+        (State.READY, Welcome): _welcome,
+        (State.READY, Train): _train,
+        (State.READY, Finish): _finish,
+        (State.TRAINING, Trained): _trained,
+    }
