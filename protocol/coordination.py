@@ -29,6 +29,7 @@ from protocol.machine import (
     Say,
     Stimulus,
     TimeCame,
+    among,
     received,
     refused,
 )
@@ -319,7 +320,7 @@ class Coordination(Machine):
             return Refusal.STALE_ROUND, f"round {update.round}, closed is {self.closed}"
         if update.round > number:
             return Refusal.FUTURE_ROUND, f"round {update.round}, open is {number}"
-        if count == 0 or not np.isin(clients, terms.hosts[host]).all():
+        if count == 0 or not among(clients, terms.hosts[host]):
             return Refusal.NOT_YOURS, f"{host} answered for {clients.tolist()[:10]}"
         if count > 1 and not (np.diff(clients) > 0).all():
             return Refusal.MALFORMED, "clients must rise"

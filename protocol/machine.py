@@ -13,11 +13,27 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from protocol.codec import Envelope
 from protocol.errors import REFUSALS, Refusal, TransitionError
 from protocol.messages import Message
 
-__all__ = ["Arrived", "Began", "Instruction", "Machine", "Quit", "Record", "Say", "Stimulus", "TimeCame", "received"]
+__all__ = [
+    "Arrived",
+    "Began",
+    "Instruction",
+    "Machine",
+    "Quit",
+    "Record",
+    "Say",
+    "Stimulus",
+    "TimeCame",
+    "among",
+    "received",
+    "refused",
+]
 
 _STORY = 8  # stimuli remembered for the message of a TransitionError
 
@@ -115,6 +131,11 @@ class Machine(ABC):
             raise TransitionError(self.role, self.state, type(stimulus).__name__, list(self._story))
         self._story.append(type(stimulus).__name__)
         return handler(self, stimulus)
+
+
+def among(clients: NDArray[np.int64], own: NDArray[np.int64]) -> bool:
+    """Whether all these clients are a host's own; mostly they are just its own, which is quick to see."""
+    return (clients.shape == own.shape and bool((clients == own).all())) or bool(np.isin(clients, own).all())
 
 
 def received(stimulus: Arrived, **fields: Any) -> Record:

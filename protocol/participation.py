@@ -23,6 +23,7 @@ from protocol.machine import (
     Say,
     Stimulus,
     TimeCame,
+    among,
     received,
     refused,
 )
@@ -101,7 +102,7 @@ class Participation(Machine):
         train = stimulus.envelope.message
         assert isinstance(train, Train)
         asked = train.clients if len(train.clients) else self.clients
-        if asked is not self.clients and not np.isin(asked, self.clients).all():
+        if not among(asked, self.clients):
             return [refused(stimulus, Refusal.NOT_YOURS, f"asked for {asked.tolist()[:10]}")]
         if train.theta.shape != (self.dimension,):
             return [refused(stimulus, Refusal.WRONG_DIMENSION, f"d = {self.dimension}, got {train.theta.shape}")]
