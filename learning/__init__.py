@@ -1,0 +1,23 @@
+"""The mathematics: numbers in, numbers out.
+
+The loops of a run are compiled once for each machine and kept on disk; `warm` does it ahead of time. numba is imported
+inside the functions, because a command that only prints its help should not wait half a second for it.
+"""
+
+from numpy.typing import DTypeLike
+
+__all__ = ["is_cold", "warm"]
+
+
+def warm(dtype: DTypeLike = "float64") -> None:
+    """Compile, or load from disk, every loop of a run on features of this dtype; processes forked later share them."""
+    from learning.kernels import warming
+
+    warming.warm(dtype)
+
+
+def is_cold() -> bool:
+    """Whether `warm` will have to compile, which takes some seconds, and not only to load."""
+    from learning.kernels import warming
+
+    return warming.is_cold()

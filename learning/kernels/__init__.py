@@ -1,0 +1,1 @@
+"""What compiled loops share: how they are compiled, their random numbers, their exponential."""

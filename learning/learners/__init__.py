@@ -1,0 +1,12 @@
+"""Learners: what a client does with the global model in a round."""
+
+from collections.abc import Callable, Mapping
+
+from learning.learners.cohort import Cohort, Learner, LocalUpdates
+from learning.learners.pdgd import Pdgd
+
+__all__ = ["LEARNERS", "Cohort", "Learner", "LocalUpdates", "Pdgd"]
+
+LEARNERS: Mapping[str, Callable[..., Learner]] = {
+    "pdgd": Pdgd,
+}

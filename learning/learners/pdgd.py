@@ -1,0 +1,204 @@
+"""Pairwise Differentiable Gradient Descent on the clients of one host (Wang et al., ICTIR 2021, §3.1 and Algorithm 1).
+
+One interaction: a query drawn uniformly from the whole split; a list of k = min(at, documents) drawn from the
+Plackett–Luce model of the scores; the user's clicks; and for each clicked document d over each unclicked one e among
+the ranks examined, 1 … min(last click + 1, k),
+
+    θ ← θ + η Σ rho(d, e)·σ'(f(d) − f(e))·(f'(d) − f'(e))
+
+Draws, all from the client's stream (seed, TRAIN, client key, round) by `Generator.random()`, in this order for each
+interaction: one for the query, ⌊u·queries⌋; one for each rank of the list (`learners.plackett_luce.sample_list`); one
+for each rank looked at and one after each click (`clicks.simulation.click_list`).
+"""
+
+from typing import Literal, get_args
+
+import numpy as np
+
+from learning.clicks import ClickModel
+from learning.clicks.simulation import click_list
+from learning.data.dataset import Features, Queries
+from learning.errors import LearningError, UnknownName
+from learning.kernels.arrays import Integers, Labels, Reals, Words, read_only
+from learning.kernels.compiling import compiled
+from learning.kernels.philox import GENERATOR_WORDS, restart, uniform
+from learning.learners.cohort import Cohort, LocalUpdates
+from learning.learners.plackett_luce import BLOCK, pair_factors, sample_list
+from learning.metrics import discounts, gains, ideal_dcg
+from learning.rankers.ranker import Ranker
+from learning.rankers.scoring import add_gradient, score
+from learning.streams import WORD, Purpose
+
+__all__ = ["Pdgd", "Update"]
+
+Update = Literal["interaction", "batch"]
+
+_TRAIN = np.uint64(Purpose.TRAIN)
+
+
+class Pdgd:
+    """PDGD for a cohort: a client's update depends on (seed, client key, round, θ) and on nobody else.
+
+    update = "interaction": a client's interactions are as many sequential updates of its θ. "batch": all are at the
+    round's θ, their gradients are summed, and the client updates once.
+    """
+
+    def __init__(
+        self,
+        ranker: Ranker,
+        queries: Queries,
+        cohort: Cohort,
+        *,
+        seed: int,
+        learning_rate: float = 0.1,
+        update: Update = "interaction",
+        at: int = 10,
+    ) -> None:
+        if not 0 <= seed < WORD:
+            raise LearningError(f"the seed must be from 0 to 2^64 - 1; got {seed}")
+        if not (np.isfinite(learning_rate) and learning_rate > 0):
+            raise LearningError(f"the learning rate must be a finite number above 0; got {learning_rate}")
+        if update not in get_args(Update):
+            raise UnknownName("update", update, get_args(Update))
+        if len(queries) == 0:
+            raise LearningError("training needs at least 1 query; got 0")
+        if queries.features.shape[1] != ranker.features:
+            raise LearningError(f"documents must have {ranker.features} features; got {queries.features.shape[1]}")
+        levels = cohort.clicks[0].levels
+        if queries.documents and queries.labels.max() >= levels:
+            raise LearningError(
+                f"the users know the relevance grades 0 to {levels - 1}; got {queries.labels.max()} in the data"
+            )
+        ideal = ideal_dcg(queries, at)
+        models = list(dict.fromkeys(cohort.clicks))
+        place = {model: index for index, model in enumerate(models)}
+        self._ranker = ranker
+        self._cohort = cohort
+        self._seed = np.uint64(seed)
+        self._learning_rate = learning_rate
+        self._batch = update == "batch"
+        self._features = read_only(queries.features)
+        self._labels = read_only(queries.labels)
+        self._offsets = read_only(queries.offsets)
+        self._inverse_ideal = np.divide(1.0, ideal, out=np.zeros_like(ideal), where=ideal > 0.0)
+        self._gains = gains()
+        self._discounts = discounts(at)
+        self._user = np.array([place[model] for model in cohort.clicks], dtype=np.int64)
+        self._click = np.array([model.click for model in models])
+        self._stop = np.array([model.stop for model in models])
+        self._examination = np.array([_examination(model, at) for model in models])
+
+    def train(self, theta: Reals, round: int, members: Integers | None = None) -> LocalUpdates:  # noqa: A002 (the domain's word)
+        """The updates of the members (indices into the cohort; all of it if None) from the global model θ [d]."""
+        if theta.shape != (self._ranker.dimension,):
+            raise LearningError(f"the model must have the shape ({self._ranker.dimension},); got {theta.shape}")
+        if not 0 <= round < WORD:
+            raise LearningError(f"the round must be from 0 to 2^64 - 1; got {round}")
+        size = len(self._cohort)
+        chosen = np.arange(size) if members is None else np.ascontiguousarray(members, dtype=np.int64)
+        if len(chosen) and not (chosen.min() >= 0 and chosen.max() < size):
+            raise LearningError(f"members must be from 0 to {size - 1}; got {chosen.min()} to {chosen.max()}")
+        thetas = np.empty((len(chosen), self._ranker.dimension))
+        online = np.empty(len(chosen))
+        _train(
+            np.ascontiguousarray(theta, dtype=np.float64),
+            chosen,
+            self._cohort.keys,
+            self._cohort.interactions,
+            self._user,
+            self._click,
+            self._stop,
+            self._examination,
+            self._features,
+            self._labels,
+            self._offsets,
+            self._inverse_ideal,
+            self._gains,
+            self._discounts,
+            self._ranker.hidden,
+            self._seed,
+            np.uint64(round),
+            self._learning_rate,
+            self._batch,
+            thetas,
+            online,
+        )
+        return LocalUpdates(thetas=thetas, interactions=self._cohort.interactions[chosen], online=online)
+
+
+def _examination(model: ClickModel, at: int) -> Reals:
+    return (1.0 / np.arange(1, at + 1)) ** model.eta
+
+
+@compiled
+def _train(
+    theta: Reals,
+    members: Integers,
+    keys: Words,
+    interactions: Integers,
+    user: Integers,
+    click: Reals,
+    stop: Reals,
+    examination: Reals,
+    features: Features,
+    labels: Labels,
+    offsets: Integers,
+    inverse_ideal: Reals,
+    gain: Reals,
+    discount: Reals,
+    hidden: int,
+    seed: np.uint64,
+    round: np.uint64,  # noqa: A002 (the domain's word)
+    learning_rate: float,
+    batch: bool,
+    thetas: Reals,
+    online: Reals,
+) -> None:
+    queries = len(offsets) - 1
+    at = len(discount)
+    most = 0
+    for query in range(queries):
+        most = max(most, offsets[query + 1] - offsets[query])
+    blocks = (most + BLOCK - 1) // BLOCK
+    generator = np.empty(GENERATOR_WORDS, np.uint64)
+    scores = np.empty(most)
+    activations = np.empty((most + 1, hidden))
+    weights = np.empty(blocks * BLOCK)
+    subtotals = np.empty(blocks)
+    shown_space = np.empty(at, np.int64)
+    masses_space = np.empty(at)
+    clicked = np.empty(at, np.bool_)
+    sums = np.empty(at + 1)
+    factors_space = np.empty(at)
+
+    for index in range(len(members)):
+        member = members[index]
+        restart(generator, seed, _TRAIN, keys[member], round)
+        local = thetas[index]
+        local[:] = theta
+        current = theta if batch else local
+        ndcg = 0.0
+        for _ in range(interactions[member]):
+            query = int(uniform(generator) * queries)
+            first, last = offsets[query], offsets[query + 1]
+            rows = features[first:last]
+            grades = labels[first:last]
+            ranks = min(at, last - first)
+            shown = shown_space[:ranks]
+            masses = masses_space[:ranks]
+            score(current, rows, hidden, activations, scores)
+            left = sample_list(generator, scores, last - first, weights, subtotals, shown, masses)
+            model = user[member]
+            last_click = click_list(generator, grades, shown, click[model], stop[model], examination[model], clicked)
+            if last_click > 0:
+                examined = min(last_click + 1, ranks)
+                factors = factors_space[:examined]
+                pair_factors(scores, last - first, shown, masses, left, clicked[:examined], sums, factors)
+                for rank in range(examined):
+                    factors[rank] *= learning_rate
+                add_gradient(current, rows, hidden, activations, shown[:examined], factors, local)
+            dcg = 0.0
+            for rank in range(ranks):
+                dcg += gain[grades[shown[rank]]] * discount[rank]
+            ndcg += dcg * inverse_ideal[query]
+        online[index] = ndcg / interactions[member]
