@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -36,9 +37,11 @@ def load_scenario(
     """
     path = _find(path_or_name)
     source = str(path_or_name)
-    tables = {"name": path.stem, **_read(path, source)}
+    tables = _read(path, source)
     parsed = [parse_override(text) for text in overrides]
     changes = [one for one in parsed if isinstance(one, Override)]
+    if "name" not in tables:
+        changes.insert(0, Override(("name",), path.stem, "the file's name; the key name gives another"))
     if seed is not None:
         changes.append(Override(("seed",), seed, f"--seed {seed}"))
     if engine is not None:
@@ -91,7 +94,7 @@ def scenario_hash(scenario: Scenario) -> str:
 
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of a scenario file, for editors that complete and check TOML."""
-    schema: dict[str, Any] = _without_null_defaults(Scenario.model_json_schema())
+    schema: dict[str, Any] = _without_nulls(Scenario.model_json_schema())
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
@@ -100,44 +103,49 @@ def _find(path_or_name: str | Path) -> Path:
     name, known = str(path_or_name), shipped()
     if isinstance(path_or_name, str) and name in known:
         return known[name]
-    path = Path(path_or_name).expanduser()
-    if path.exists() or path.suffix == ".toml":
+    path = Path(path_or_name)
+    if path.suffix == ".toml" or os.path.lexists(path):
         return path
-    listing = ", ".join(known)
-    raise ScenarioError(
-        shown(name),
-        [Problem("", f"neither a file nor a shipped scenario; shipped are {listing}{did_you_mean(name, known)}")],
-    )
+    sentence = f"neither a file nor a shipped scenario; shipped are {', '.join(known)}{did_you_mean(name, known)}"
+    raise _refusal(shown(name), sentence)
 
 
 def _read(path: Path, source: str) -> dict[str, Any]:
     """Read the tables of a file; a file that is no TOML is one problem."""
+    content = _content(path, source)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise _refusal(source, f"must be UTF-8 text; line {line} has the byte 0x{content[error.start]:02x}") from None
+    try:
+        tables = tomllib.loads(text)
+    except RecursionError:
+        raise _refusal(source, "not valid TOML: arrays or tables nested too deep") from None
+    except ValueError as error:  # TOML's own, or an integer with too many digits to be read
+        raise _refusal(source, _syntax(text, str(error))) from None
+    if not tables:
+        raise _refusal(source, "is empty; a scenario needs at least rounds and [[clients]]")
+    return tables
+
+
+def _content(path: Path, source: str) -> bytes:
     try:
         with path.open("rb") as file:
             content = file.read(_LARGEST_FILE + 1)
-        if len(content) > _LARGEST_FILE:
-            raise ScenarioError(source, [Problem("", f"must be at most {_LARGEST_FILE} bytes long")])
-        text = content.decode("utf-8-sig")
-        tables = tomllib.loads(text)
     except FileNotFoundError:
-        raise ScenarioError(
-            source, [Problem("", f"there is no such file{did_you_mean(path.stem, shipped())}")]
-        ) from None
+        raise _refusal(source, f"there is no such file{did_you_mean(path.stem, shipped())}") from None
     except IsADirectoryError:
-        raise ScenarioError(source, [Problem("", "is a directory; name a .toml file in it")]) from None
+        raise _refusal(source, "is a directory; name a .toml file in it") from None
     except OSError as error:
-        raise ScenarioError(source, [Problem("", f"cannot be read: {error.strerror}")]) from None
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        sentence = f"must be UTF-8 text; line {line} has the byte 0x{content[error.start]:02x}"
-        raise ScenarioError(source, [Problem("", sentence)]) from None
-    except RecursionError:
-        raise ScenarioError(source, [Problem("", "not valid TOML: arrays or tables nested too deep")]) from None
-    except ValueError as error:
-        raise ScenarioError(source, [Problem("", _syntax(text, str(error)))]) from None
-    if not tables:
-        raise ScenarioError(source, [Problem("", "is empty; a scenario needs at least rounds and [[clients]]")])
-    return tables
+        raise _refusal(source, f"cannot be read: {error.strerror}") from None
+    if len(content) > _LARGEST_FILE:
+        raise _refusal(source, f"must be at most {_LARGEST_FILE} bytes long")
+    return content
+
+
+def _refusal(source: str, sentence: str) -> ScenarioError:
+    return ScenarioError(source, [Problem("", sentence)])
 
 
 def _syntax(text: str, message: str) -> str:
@@ -169,7 +177,8 @@ def _data_problems(tables: Mapping[str, Any]) -> list[Problem]:
     try:
         check_source(data.source, data.fold)
     except DataError as error:
-        return [Problem("data.source", str(error))]
+        key = "data.fold" if str(error).startswith("fold ") else "data.source"
+        return [Problem(key, str(error))]
     return []
 
 
@@ -181,10 +190,8 @@ def _with_origin(problem: Problem, changes: Sequence[Override]) -> Problem:
     return problem
 
 
-def _without_null_defaults(schema: Any) -> Any:
-    """Drop `default: null`: TOML has no null, so an editor must not offer it."""
+def _without_nulls(schema: Any) -> Any:
+    """Drop defaults that are null: TOML has no null, so an editor must not offer it."""
     if isinstance(schema, dict):
-        return {
-            key: _without_null_defaults(value) for key, value in schema.items() if (key, value) != ("default", None)
-        }
-    return [_without_null_defaults(one) for one in schema] if isinstance(schema, list) else schema
+        return {key: _without_nulls(value) for key, value in schema.items() if value is not None}
+    return [_without_nulls(one) for one in schema] if isinstance(schema, list) else schema

@@ -12,6 +12,8 @@ from scenarios.words import LARGEST_COUNT, choices, expects, keys, locate, shown
 
 __all__ = ["Problem", "ScenarioError", "did_you_mean", "problems_of"]
 
+_SHORTEST_PART = 3  # letters of a longer word that already mean it: "rate" is near learning_rate
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -40,7 +42,8 @@ class ScenarioError(UserError):
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Give the ending of a sentence that names the nearest known word, or nothing if none is near."""
     by_lower_case = {name.lower(): name for name in known}
-    near = difflib.get_close_matches(word.lower(), by_lower_case, n=1, cutoff=0.6)
+    part_of = [name for name in by_lower_case if len(word) >= _SHORTEST_PART and word.lower() in name]
+    near = part_of or difflib.get_close_matches(word.lower(), by_lower_case, n=1, cutoff=0.6)
     return f"; did you mean {by_lower_case[near[0]]}?" if near else ""
 
 

@@ -40,7 +40,7 @@ NEURAL_HIDDEN = 64  # hidden units with PDGD in the papers
 RankerKind = Literal["linear", "neural"]
 LearnerKind = Literal["pdgd"]
 AggregationRule = Literal["fedavg"]
-ClickModelName = Literal["perfect", "navigational", "informational", "poison"]
+ClickModelName = Literal["perfect", "navigational", "informational", "poison", "pbm"]
 
 
 def _finite_comparison(text: str) -> str:
@@ -87,7 +87,7 @@ EventName = Annotated[
     WithJsonSchema({"type": "string", "enum": sorted(EVENTS)}),
     Words('the name of an event such as "client.rejoined"', choices=tuple(sorted(EVENTS))),
 ]
-Clicks = ClickModelName | Annotated[dict[str, Any], Words('a table such as { kind = "pbm", eta = 1.0 }')]
+Clicks = ClickModelName | Annotated[dict[str, Any], Words('a table such as { kind = "pbm", eta = 0.5 }')]
 
 
 class Section(BaseModel):
