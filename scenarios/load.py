@@ -50,7 +50,7 @@ def load_scenario(
     problems = [one for one in parsed if isinstance(one, Problem)] + unplaced
     scenario, found = _validate(tables)
     problems += [_with_origin(problem, changes) for problem in found]
-    if check_data and not any(problem.key.startswith("data") for problem in problems):
+    if check_data and not any(problem.key.partition(".")[0] == "data" for problem in problems):
         problems += [_with_origin(problem, changes) for problem in _data_problems(tables)]
     if problems or scenario is None:
         raise ScenarioError(source, problems)

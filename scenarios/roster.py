@@ -39,7 +39,7 @@ def clients(scenario: Scenario) -> tuple[Client, ...]:
 def hosts(scenario: Scenario, cores: int) -> dict[str, tuple[Client, ...]]:
     """The clients of each host, contiguous in the roster's order, the hosts' sizes differing by at most one.
 
-    Hosts that hold one client each are called by their client's id, others host-1, host-2, ….
+    Hosts that hold one client each are called by their client's id, others host-1, host-2, …; cores is at least 1.
     """
     roster = clients(scenario)
     number = _host_count(scenario, len(roster), cores)
