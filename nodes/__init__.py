@@ -1,0 +1,1 @@
+"""Processes that execute instructions: the thin shells around the machines of `protocol`."""

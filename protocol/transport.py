@@ -6,7 +6,6 @@ gets no answer. ZeroMQ then vouches, frame by frame, for the name that a key was
 speak only in its own name. Routes are learned from what arrives; nothing depends on an identity that a peer chose.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -120,7 +119,7 @@ class Gate:
 class Line:
     """A node's connection to the coordinator; reconnects by itself."""
 
-    def __init__(self, endpoint: str, keys: KeyPair, server: bytes, largest: int, watch: Sequence[int] = ()) -> None:
+    def __init__(self, endpoint: str, keys: KeyPair, server: bytes, largest: int) -> None:
         self._context = zmq.Context()
         self._dealer = self._context.socket(zmq.DEALER)
         self._dealer.curve_serverkey = server
@@ -132,8 +131,14 @@ class Line:
         self._dealer.connect(endpoint)
         self._poller = zmq.Poller()
         self._poller.register(self._dealer, zmq.POLLIN)
-        for descriptor in watch:
-            self._poller.register(descriptor, zmq.POLLIN)
+
+    def watch(self, descriptor: int) -> None:
+        """Let `receive` return at once when this file descriptor becomes readable, such as a process's sentinel."""
+        self._poller.register(descriptor, zmq.POLLIN)
+
+    def unwatch(self, descriptor: int) -> None:
+        """Stop looking at a file descriptor."""
+        self._poller.unregister(descriptor)
 
     def receive(self, timeout: float | None) -> list[bytes]:
         """Frames that have come from the coordinator; waits up to `timeout` seconds for the first."""

@@ -1,0 +1,31 @@
+"""A client host: a process, or an inline node, in which one or more clients live."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from learning.data import Dataset
+from nodes.plan import Plan
+from nodes.shell import Link, Shell
+from protocol.codec import Codec
+from protocol.journal import Journal
+from protocol.participation import LocalTraining, Participation, Trained
+
+__all__ = ["HostShell"]
+
+
+class HostShell(Shell):
+    """The participation machine with its hands: the local interactions of its clients."""
+
+    def __init__(self, plan: Plan, host: str, data: Dataset, link: Link, clock: Callable[[], float], pid: int) -> None:
+        self._learner = plan.learner(host, data)
+        self._first = plan.hosts[host][0].number
+        machine = Participation(plan.numbers(host), plan.ranker.dimension, pid)
+        codec = Codec(plan.largest_frame)
+        super().__init__(machine, Journal(plan.run, host), link, codec, clock, {LocalTraining: self._train})
+
+    def _train(self, instruction: LocalTraining, now: float) -> Trained:
+        # A host's clients are contiguous in the roster, so that a client's place here is its number less the first.
+        members = np.subtract(instruction.clients, self._first)
+        made = self._learner.train(np.array(instruction.theta), instruction.round, members)
+        return Trained(now, made.thetas, made.interactions, made.online)

@@ -1,0 +1,13 @@
+"""The processes engine: a coordinator, hosts and an evaluator as real processes over ZeroMQ."""
+
+from nodes.ending import Ending, Interruption
+from nodes.plan import Plan
+from nodes.supervisor import Supervisor
+from nodes.watcher import Watcher
+
+__all__ = ["act_out"]
+
+
+def act_out(plan: Plan, watcher: Watcher, interruption: Interruption) -> Ending:
+    """Run the plan to its end as processes."""
+    return Supervisor(plan, watcher, interruption).run()

@@ -1,0 +1,139 @@
+"""A plan: a scenario made concrete before its run, and the mathematics that each node builds from it.
+
+The plan is a function of the scenario, the data's number of features and the number of cores, so that every process
+derives the same one and only the scenario travels to it.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from learning.aggregation import Rule, make_rule
+from learning.clicks import click_model
+from learning.data import Dataset, open_dataset
+from learning.learners import LEARNERS, Cohort, Learner
+from learning.metrics import OfflineEvaluator
+from learning.rankers import Ranker, make_ranker
+from learning.streams import client_key
+from protocol.coordination import Terms
+from scenarios import roster
+from scenarios.schema import Scenario
+
+__all__ = ["Plan", "open_data"]
+
+LOG_LIMIT: Final = 2 * 10**9
+"""Bytes of weights that a log keeps by default."""
+WEIGHT_BYTES: Final = 20
+"""Bytes of one float64 in JSON, about: 17 digits, a sign, a point, a comma."""
+FRAME_MARGIN: Final = 1 << 16
+"""Bytes of a frame beyond its arrays, generously."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run is made of; `run` is its directory."""
+
+    scenario: Scenario
+    run: Path
+    features: int
+    cores: int
+
+    @cached_property
+    def clients(self) -> tuple[roster.Client, ...]:
+        """Everyone who takes part, by number."""
+        return roster.clients(self.scenario)
+
+    @cached_property
+    def hosts(self) -> dict[str, tuple[roster.Client, ...]]:
+        """The clients of each host."""
+        return roster.hosts(self.scenario, self.cores)
+
+    @cached_property
+    def ranker(self) -> Ranker:
+        """The ranker that θ belongs to."""
+        options = {"hidden": self.scenario.ranker.hidden} if self.scenario.ranker.hidden else {}
+        return make_ranker(self.scenario.ranker.kind, self.features, **options)
+
+    @cached_property
+    def rule(self) -> Rule:
+        """How updates become the next model."""
+        return make_rule(self.scenario.aggregation.rule)
+
+    @property
+    def start(self) -> NDArray[np.float64]:
+        """Model 0."""
+        return self.ranker.initial(self.scenario.seed)
+
+    @cached_property
+    def weights(self) -> str:
+        """Which updates' weights the log keeps: all, every:N or models; "auto" is what fits the limit."""
+        wanted = self.scenario.log.weights
+        if wanted != "auto":
+            return wanted
+        size = self.scenario.rounds * len(self.clients) * self.ranker.dimension * WEIGHT_BYTES
+        every = ceil(size / LOG_LIMIT)
+        return "all" if every <= 1 else f"every:{every}" if every <= self.scenario.rounds else "models"
+
+    @property
+    def keep_weights_every(self) -> int:
+        """The same as a number of rounds; 0 is never."""
+        kind, _, every = self.weights.partition(":")
+        return {"all": 1, "models": 0}.get(kind) if not every else int(every)  # type: ignore[return-value]
+
+    @property
+    def terms(self) -> Terms:
+        """The coordinator's rules of the run."""
+        federation = self.scenario.federation
+        return Terms(
+            clients=tuple(client.id for client in self.clients),
+            hosts={host: self.numbers(host) for host in self.hosts},
+            interactions=np.array([client.interactions for client in self.clients], dtype=np.int64),
+            dimension=self.ranker.dimension,
+            rounds=self.scenario.rounds,
+            wait=federation.on_missing == "wait",
+            deadline=federation.deadline_seconds,
+            quorum=federation.quorum,
+            keep_weights_every=self.keep_weights_every,
+        )
+
+    @property
+    def largest_frame(self) -> int:
+        """Bytes of the longest frame that a node has reason to send."""
+        largest = max(len(clients) for clients in self.hosts.values())
+        return largest * (self.ranker.dimension + 8) * 8 + self.ranker.dimension * 8 + FRAME_MARGIN
+
+    def numbers(self, host: str) -> NDArray[np.int64]:
+        """The numbers of a host's clients, rising."""
+        return np.array([client.number for client in self.hosts[host]], dtype=np.int64)
+
+    def learner(self, host: str, data: Dataset) -> Learner:
+        """What does the local interactions of a host's clients."""
+        clients, scenario = self.hosts[host], self.scenario
+        models = {id(client.clicks): click_model(client.clicks, data.levels) for client in clients}
+        cohort = Cohort(
+            keys=np.array([client_key(client.id) for client in clients], dtype=np.uint64),
+            interactions=np.array([client.interactions for client in clients], dtype=np.int64),
+            clicks=[models[id(client.clicks)] for client in clients],
+        )
+        settings: dict[str, Any] = {
+            "seed": scenario.seed,
+            "learning_rate": scenario.learner.learning_rate,
+            "update": scenario.learner.update,
+            "at": scenario.evaluation.at,
+        }
+        return LEARNERS[scenario.learner.kind](self.ranker, data.train, cohort, **settings)
+
+    def evaluator(self, data: Dataset) -> OfflineEvaluator:
+        """What measures models on the held-out queries."""
+        return OfflineEvaluator(data.test, self.ranker, at=self.scenario.evaluation.at)
+
+
+def open_data(scenario: Scenario, progress: Any = None) -> Dataset:
+    """The scenario's data set, memory-mapped; made first if it is not in the cache."""
+    data = scenario.data
+    return open_dataset(data.source, fold=data.fold, scale=data.scale, dtype=data.dtype, progress=progress)

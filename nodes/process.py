@@ -1,0 +1,117 @@
+"""A node as a process of its own: what it is given, how it starts, and how it says that it failed."""
+
+import gc
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from learning.errors import LearningError
+from nodes.client_host import HostShell
+from nodes.coordinator import CoordinatorShell
+from nodes.evaluator import Evaluator
+from nodes.lifeline import live_as_node
+from nodes.plan import Plan, open_data
+from protocol.errors import UserError
+from protocol.messages import COORDINATOR
+from protocol.transport import Gate, KeyPair, Line
+from scenarios.load import from_dict
+
+__all__ = ["ROLES", "Task", "run_node"]
+
+EVALUATOR_PAUSE = 0.02  # seconds between two looks at a log that had nothing new
+EVALUATOR_NICE = 5  # the rounds go first; what is measured late is measured all the same
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Everything a node's process is given; plain values, since it crosses to another process."""
+
+    name: str
+    role: str
+    scenario: dict[str, Any]
+    run: str
+    features: int
+    cores: int
+    keys: KeyPair
+    server: bytes = b""  # the coordinator's public key
+    endpoint: str = ""
+    enrolled: tuple[tuple[bytes, str], ...] = ()  # for the coordinator: whose key is whose
+
+    @property
+    def plan(self) -> Plan:
+        """The plan that every node of the run derives alike."""
+        return Plan(from_dict(self.scenario), Path(self.run), self.features, self.cores)
+
+
+def run_node(task: Task, report: Connection) -> None:
+    """The body of every node's process: do the role's work; on failure tell the supervisor why and exit."""
+    live_as_node(task.name, task.run)
+    try:
+        gc.freeze()  # what the forkserver loaded stays; cycles are rare in the loops
+        ROLES[task.role](task, report)
+    except (UserError, LearningError) as error:
+        report.send(("failed", str(error)))
+        sys.exit(2)
+    except Exception:  # noqa: BLE001 - whatever it was, its last words belong in the log
+        report.send(("crashed", traceback.format_exc()))
+        sys.exit(1)
+
+
+def _coordinate(task: Task, report: Connection) -> None:
+    plan = task.plan
+    federation = plan.scenario.federation
+    with Gate(federation.address, federation.port, task.keys, dict(task.enrolled), plan.largest_frame) as gate:
+        shell = CoordinatorShell(plan, gate, time.monotonic)
+        report.send(("ready", gate.endpoint))
+        shell.begin()
+        while shell.outcome is None:
+            for peer, frame in gate.receive(shell.patience()):
+                shell.on_frame(peer, frame)
+                if shell.outcome is not None:
+                    break
+            shell.on_time()
+            shell.report()
+        shell.report(always=True)
+        shell.journal.close()
+
+
+def _host(task: Task, report: Connection) -> None:
+    plan = task.plan
+    with Line(task.endpoint, task.keys, task.server, plan.largest_frame) as line:
+        shell = HostShell(plan, task.name, open_data(plan.scenario), line, time.monotonic, os.getpid())
+        report.send(("ready", ""))
+        shell.begin()
+        while shell.outcome is None:
+            for frame in line.receive(shell.patience()):
+                shell.on_frame(COORDINATOR, frame)
+            shell.on_time()
+        shell.journal.close()
+
+
+def _evaluate(task: Task, report: Connection) -> None:
+    os.nice(EVALUATOR_NICE)
+    plan = task.plan
+    evaluator = Evaluator(plan, open_data(plan.scenario))
+    report.send(("ready", ""))
+    while not evaluator.finished:
+        # The supervisor says a word when no more will come: a coordinator that was killed leaves a log without an end.
+        last = report.poll()
+        if not evaluator.follow():
+            if last:
+                break
+            time.sleep(EVALUATOR_PAUSE)
+    evaluator.journal.close()
+
+
+ROLES: dict[str, Callable[[Task, Connection], None]] = {
+    "coordinator": _coordinate,
+    "host": _host,
+    "evaluator": _evaluate,
+}
+"""What a process does, by its role."""
