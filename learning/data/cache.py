@@ -26,7 +26,7 @@ __all__ = ["Entry", "Facts", "Progress", "Recipe", "cache_root", "fetch", "stamp
 
 Progress = Callable[[int, int], None]  # bytes done, bytes in all
 
-FORMAT = 1  # raise it whenever a recipe's bytes change: a parser's or a generator's rule, the layout of an entry
+FORMAT = 2  # raise it whenever a recipe's bytes change: a parser's or a generator's rule, the layout of an entry
 MANIFEST = "manifest.json"
 ALWAYS_SUMMED = 1 << 20  # bytes; a larger array is summed again only when its file was touched since it was built
 

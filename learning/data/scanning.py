@@ -40,7 +40,7 @@ POWERS = np.array([float(f"1e{power}") for power in range(EXACT_POWER + 1)])
 
 
 @compiled
-def scan_lines(  # noqa: C901, PLR0911, PLR0912, PLR0915, PLR0917 (one compiled loop, one array an answer)
+def scan_lines(  # noqa: C901, PLR0911, PLR0912, PLR0915 (one compiled loop, one array an answer)
     text: NDArray[np.uint8],
     end: int,
     line: int,

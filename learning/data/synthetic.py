@@ -3,7 +3,7 @@
 Documents have hidden topics z. A feature is a blurred view of two of them, bell-shaped, skewed or mostly zero, scaled
 to [0, 1] within its query and rounded to six decimals, as LETOR files are. A document's utility in query q is
 
-    u = v·z + CROSSED·(sum of products of two topics) + noise_q·ε + offset_q
+    u = v·z + CROSSED·(sum of products of pairs of topics) + noise_q·ε + offset_q
 
 so that a linear ranker can find only the first part, and queries differ in difficulty (noise_q) and in how many
 relevant documents they have (offset_q). The label is the number of thresholds that u reaches; they are quantiles over
@@ -50,13 +50,16 @@ SHAPES: Mapping[str, Shape] = {
 }
 LIMITS = {"queries": (1, 1_000_000), "documents": (2, 10_000), "seed": (0, WORD - 1)}  # of the options
 
-# tuned so that a linear ranker climbs visibly, goes on climbing and stays well below a perfect one
+# Half of the topics are loud: the features are full of them and they matter little; the quiet ones matter much. So a
+# ranker that learns from clicks climbs at once with the loud topics and goes on climbing slowly with the quiet ones.
 TOPICS = 12
-CROSSES = 6  # pairs of topics whose product matters
-CROSSED = 0.5
-NOISE = (0.5, 2.0)  # the range of noise_q
-SPREAD = 1.2  # the standard deviation of offset_q
-BLUR = (0.3, 2.0)  # the range of the features' own noise
+LOUD, QUIET = np.arange(TOPICS // 2), np.arange(TOPICS // 2, TOPICS)
+LOUDNESS = np.repeat([1.5, 0.3], TOPICS // 2)  # in the features
+TASTE = np.repeat([0.4, 1.0], TOPICS // 2)  # the size of v
+CROSSED = 0.9
+NOISE = (1.0, 3.0)  # the range of noise_q
+SPREAD = 3.7  # the standard deviation of offset_q: about every eighth query has no relevant document
+BLUR = (0.1, 0.6)  # the range of the features' own noise
 BLOCK_VALUES = 1 << 21  # features made at a time
 
 
@@ -117,8 +120,8 @@ class _Hidden:
     """What the whole set has in common: the hidden ranker, and how features view the topics."""
 
     taste: NDArray[np.float64]  # v [TOPICS]
-    crosses: NDArray[np.int64]  # [2, CROSSES]: the pairs of topics
-    views: NDArray[np.int64]  # [2, features]: the topics of a feature
+    crosses: NDArray[np.int64]  # [2, TOPICS / 2]: the pairs of topics whose product matters
+    views: NDArray[np.int64]  # [2, features]: a feature's loud topic and its quiet one
     weights: NDArray[np.float64]  # [2, features]: how much it shows of them
     blur: NDArray[np.float64]  # [features]: how much noise it adds
     skewed: NDArray[np.bool_]  # [features]
@@ -126,16 +129,16 @@ class _Hidden:
 
     @classmethod
     def of(cls, shape: Shape, seed: int) -> Self:
-        random = stream(seed, Purpose.SYNTHETIC)
-        taste = random.uniform(-1, 1, TOPICS)
-        crosses = random.integers(TOPICS, size=(2, CROSSES))
-        views = random.integers(TOPICS, size=(2, shape.features))
-        weights = random.uniform(-1, 1, (2, shape.features))
-        blur = random.uniform(*BLUR, shape.features)
-        order = random.permutation(shape.features) / shape.features
+        random, features = stream(seed, Purpose.SYNTHETIC), shape.features
+        taste = TASTE * random.choice([-1.0, 1.0], TOPICS)
+        crosses = random.permutation(TOPICS).reshape(2, -1)
+        views = np.stack([random.permutation(np.resize(topics, features)) for topics in (LOUD, QUIET)])
+        sizes = random.uniform(0.5, 1, (2, features)) * random.choice([-1.0, 1.0], (2, features))
+        blur = random.permutation(np.linspace(*BLUR, features))
+        order = random.permutation(features) / features
         sparse = order < shape.sparse
         skewed = ~sparse & (order < shape.sparse + shape.skewed)
-        return cls(taste, crosses, views, weights, blur, skewed, sparse)
+        return cls(taste, crosses, views, sizes * LOUDNESS[views], blur, skewed, sparse)
 
 
 @dataclass(frozen=True, slots=True)
