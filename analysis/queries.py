@@ -1,0 +1,95 @@
+"""A query: checked that it only reads, run, and its answer row by row.
+
+The database may read the run's own log, and DuckDB lets a statement write wherever it may read. So a query must be one
+that reads: SELECT (which FROM, WITH, DESCRIBE, SHOW and SUMMARIZE are too), PIVOT, or EXPLAIN of one of these.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import duckdb
+
+from protocol.errors import UserError
+
+__all__ = ["Answer", "ask"]
+
+CHUNK: Final = 10_000  # rows fetched at once
+EXPLAIN: Final = re.compile(r"\s*explain\s+(analyze\s+)?(\([^()]*\)\s*)?", re.IGNORECASE)
+PIVOT: Final = re.compile(r"\s*(pivot|from|with|select)\b", re.IGNORECASE)
+BACK_DOOR: Final = "json_execute_serialized_sql"  # runs a statement that the checks below do not see
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The rows of a query, fetched as they are asked for, once."""
+
+    columns: list[str]
+    types: list[str]  # SQL types
+    _cursor: duckdb.DuckDBPyConnection
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        while rows := self._fetch():
+            yield from rows
+
+    def _fetch(self) -> list[tuple[Any, ...]]:
+        try:
+            return self._cursor.fetchmany(CHUNK)
+        except duckdb.Error as error:
+            raise _refused(error) from error
+
+
+def ask(database: duckdb.DuckDBPyConnection, query: str) -> Answer:
+    """Run a query that only reads; of several statements, the answer is the last one's. Raises `UserError`."""
+    cursor = database.cursor()
+    try:
+        statements = cursor.extract_statements(query)
+        if not statements:
+            raise UserError("a query must have a statement, such as: select * from run")
+        for statement in statements:
+            if not _only_reads(cursor, statement):
+                raise UserError(f"a query can only read (SELECT, PIVOT, EXPLAIN), got: {_shortened(statement.query)}")
+            cursor.execute(statement)
+    except duckdb.Error as error:
+        raise _refused(error) from error
+    described = cursor.description or []
+    return Answer(_distinct([one[0] for one in described]), [str(one[1]) for one in described], cursor)
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """The columns' names, a repeated one with its position, so that a row as an object has them all."""
+    return [name if name not in names[:at] else f"{name}_{at + 1}" for at, name in enumerate(names)]
+
+
+def _only_reads(cursor: duckdb.DuckDBPyConnection, statement: duckdb.Statement) -> bool:
+    text = statement.query
+    if statement.type == duckdb.StatementType.EXPLAIN:
+        head = EXPLAIN.match(text)
+        return head is not None and all(
+            _only_reads(cursor, one) for one in cursor.extract_statements(text[head.end() :])
+        )
+    reads = statement.type == duckdb.StatementType.SELECT or (
+        statement.type == duckdb.StatementType.MULTI and PIVOT.match(text) is not None
+    )
+    return reads and not _mentions_copy(text) and BACK_DOOR not in text.lower()
+
+
+def _mentions_copy(text: str) -> bool:
+    """Whether the word COPY is in the statement: WITH can hide one that writes a file."""
+    encoded = text.encode()
+    return any(
+        kind == duckdb.token_type.keyword and encoded[at : at + 4].lower() == b"copy"
+        for at, kind in duckdb.tokenize(text)
+    )
+
+
+def _refused(error: duckdb.Error) -> UserError:
+    """DuckDB's message as one sentence: without the drawing of where in the query it is."""
+    sentence = " ".join(str(error).split("\n\n")[0].split())
+    return UserError(f"the query failed: {sentence}")
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 80 else line[:79] + "…"

@@ -1,0 +1,104 @@
+"""The log's files as SQL relations: what `sql/views.sql` reads.
+
+    log.coordinator, log.evaluator, log.supervisor   one node's records, a column a field of `protocol.events`
+    log.everyone                                     all nodes' records
+    log.lines                                        all files' lines as JSON, null where a line is not JSON
+
+Types come from the schema and are never inferred. A damaged line is a row of nulls, which `log.<node>` leaves out.
+"""
+
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from protocol.events import COMMON, FIELDS, WIRE
+from protocol.journal import journal_path, read_lines
+
+__all__ = ["journal_files", "literal", "log_relations"]
+
+COLUMNS: Final[dict[str, str]] = COMMON | WIRE | {name: kind for name, (kind, _meaning) in FIELDS.items()}
+FILES_OF_ONE: Final = ("coordinator", "evaluator", "supervisor")
+SMALLEST_LIMIT: Final = 1 << 24  # 16 MiB, DuckDB's own default for the longest object
+NUMBER: Final = 25  # bytes: the longest float64 in JSON is 24, and a comma
+HEAD: Final = 8  # the first records are the run's start and its clients
+
+
+def journal_files(run: Path) -> list[Path]:
+    """The log files that a run has by now."""
+    return sorted((run / "journal").glob("*.jsonl"))
+
+
+def literal(value: str | Path) -> str:
+    """A SQL string."""
+    return "'" + str(value).replace("'", "''") + "'"
+
+
+def log_relations(run: Path, files: Sequence[Path]) -> str:
+    """The statements that create the relations over these files of a run."""
+    limit = longest_record(run)
+    nodes = {f"log.{node}": [one for one in files if one == journal_path(run, node)] for node in FILES_OF_ONE}
+    return "\n".join(
+        [
+            "create schema if not exists log;",
+            *(_records(relation, chosen, limit) for relation, chosen in nodes.items()),
+            _records("log.everyone", files, limit),
+            _lines(files, limit),
+        ]
+    )
+
+
+def longest_record(run: Path) -> int:
+    """An upper bound in bytes of the log's longest line; DuckDB's buffers are a few times as large.
+
+    The longest are an update of all clients with their weights, and a round with all clients' names; the run's first
+    records tell how many weights and clients there are. A log without them is short: its own size is the bound.
+    """
+    path = journal_path(run, "coordinator")
+    if not path.exists():
+        return SMALLEST_LIMIT
+    bound = size = path.stat().st_size
+    dimension = 0
+    for line in islice(read_lines(path), HEAD):
+        record = _parsed(line)
+        dimension = record.get("dimension", dimension)
+        if record.get("event") == "clients.enrolled":
+            bound = 2 * (len(line) + NUMBER * (dimension + 4) * len(record["clients"]))
+    return max(SMALLEST_LIMIT, min(bound, size))
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    try:
+        record = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return {}  # a damaged line; the `damage` view counts it
+    return record if isinstance(record, dict) else {}
+
+
+def _records(relation: str, files: Sequence[Path], limit: int) -> str:
+    if files:
+        columns = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in COLUMNS.items())
+        source = f"read_json({_list(files)}, columns = {{{columns}}}, {_options(limit)})"
+    else:
+        columns = ", ".join(f'null::{kind} as "{name}"' for name, kind in COLUMNS.items())
+        source = f"(select {columns} limit 0)"
+    stamped = "* replace (make_timestamp(round(ts * 1e6)::bigint) as ts)"
+    return f"create or replace view {relation} as from {source} select {stamped} where event is not null;"
+
+
+def _lines(files: Sequence[Path], limit: int) -> str:
+    if files:
+        source = f"read_ndjson_objects({_list(files)}, filename = true, {_options(limit)})"
+    else:
+        source = "(select null::json as json, null::varchar as filename limit 0)"
+    return f"create or replace view log.lines as from {source} select parse_filename(filename) as file, json as line;"
+
+
+def _list(files: Sequence[Path]) -> str:
+    return "[" + ", ".join(map(literal, files)) + "]"
+
+
+def _options(limit: int) -> str:
+    return f"format = 'newline_delimited', ignore_errors = true, maximum_object_size = {limit}"

@@ -1,0 +1,216 @@
+-- The public views over a run's log, and `log.updates` beneath `updates`.
+-- Reads: log.coordinator, log.evaluator, log.supervisor, log.everyone, log.lines (see analysis/relations.py).
+-- A view reads only the files that can have its events; a packed run holds each of these as a table.
+
+-- run: one row; what was run, and how it ended.
+create or replace view run as
+select
+    started.scenario ->> '$.name' as name,
+    started.scenario,
+    started.scenario_hash,
+    started.seed,
+    started.versions,
+    started.dimension,
+    started.engine,
+    started.weights,
+    started.ts as started,
+    finished.ts as finished,
+    finished.outcome,
+    finished.reason,
+    epoch(finished.ts - started.ts) as seconds
+from (from log.coordinator where event = 'run.started' order by seq limit 1) as started
+left join (from log.coordinator where event = 'run.finished' order by seq desc limit 1) as finished on true;
+
+-- nodes: one row a process; a node that was restarted has several.
+create or replace view nodes as
+with
+    started as (select name, role, pid, ts, seq from log.supervisor where event = 'node.started'),
+    exited as (select name, pid, min(ts) as ts, any_value(code) as code from log.supervisor where event = 'node.exited' group by name, pid),
+    ready as (select node as name, role, pid, min(ts) as ts from log.everyone where event = 'node.ready' group by node, role, pid),
+    enrolled as (select unnest(clients) as client, unnest(hosts) as host from log.coordinator where event = 'clients.enrolled'),
+    hosts as (select host, list(distinct client order by client) as clients from enrolled group by host)
+select
+    name,
+    coalesce(started.role, ready.role) as role,
+    pid,
+    started.ts as started,
+    ready.ts as ready,
+    exited.ts as exited,
+    exited.code,
+    coalesce(hosts.clients, []) as clients
+from started
+full join ready using (name, pid)
+left join exited using (name, pid)
+left join hosts on hosts.host = name
+order by coalesce(started.ts, ready.ts), started.seq, name;
+
+-- clients: one row a client, in the roster's order.
+create or replace view clients as
+with
+    enrolled as (
+        select
+            seq,
+            unnest(clients) as id,
+            unnest(range(len(clients))) as number,
+            unnest(hosts) as host,
+            unnest(clicks) as clicks,
+            unnest(interactions) as interactions
+        from log.coordinator
+        where event = 'clients.enrolled'
+    ),
+    roster as (from enrolled qualify row_number() over (partition by id order by seq desc) = 1),
+    joins as (select unnest(clients) as id, ts from log.coordinator where event = 'client.joined'),
+    joined as (select id, min(ts) as ts from joins group by id)
+select
+    roster.id,
+    roster.number,
+    roster.host,
+    roster.clicks,
+    null::varchar as attack,
+    roster.interactions,
+    joined.ts as joined,
+    null::timestamp as "left"
+from roster
+left join joined using (id)
+order by roster.number;
+
+-- rounds: one row a closed round; round 0 is the start model. A round is open from the first question of it.
+create or replace view rounds as
+with records as (select coalesce(phase, 'training') as phase, * exclude (phase) from log.coordinator)
+select
+    round,
+    phase,
+    any_value(theta) as theta,
+    any_value(model) as model,
+    any_value(participants) as participants,
+    any_value(missing) as missing,
+    min(ts) filter (event = 'train.sent') as opened,
+    min(ts) filter (event = 'round.closed') as closed,
+    any_value(aggregation) as aggregation
+from records
+where event in ('train.sent', 'round.closed')
+group by round, phase
+having bool_or(event = 'round.closed');
+
+-- log.updates: one row a client's update, without its change of the model, which `updates` adds.
+create or replace view log.updates as
+select
+    round,
+    coalesce(phase, 'training') as phase,
+    unnest(clients) as client,
+    peers[1] as host,
+    unnest(interactions) as n,
+    unnest(thetas) as theta,
+    unnest(norm) as norm,
+    unnest(online) as online_ndcg_at_10,
+    true as accepted,
+    null::varchar as reason,
+    null::varchar as detail,
+    ts as received,
+    seq
+from log.coordinator
+where event = 'update.received'
+union all
+select
+    round,
+    coalesce(phase, 'training'),
+    unnest(if(len(clients) > 0, clients, [null])),
+    peers[1],
+    null,
+    null,
+    null,
+    null,
+    false,
+    reason,
+    detail,
+    ts,
+    seq
+from log.coordinator
+where event = 'update.refused';
+
+-- metrics: one row a value; `client` is null for what is measured of the model or of all clients.
+-- online = Σ_t γ^(t-1) · mean over clients of their online nDCG@10 in round t, γ = 0.9995. A resumed run may have
+-- asked a client twice in one round (its answers are equal): it counts once.
+create or replace view metrics as
+with
+    measured as (
+        select coalesce(phase, 'training') as phase, name, unnest(rounds) as round, unnest("values") as value
+        from log.evaluator
+        where event = 'metric.measured'
+    ),
+    answers as (
+        select round, phase, client, any_value(online_ndcg_at_10) as value
+        from log.updates
+        where accepted
+        group by round, phase, client
+    ),
+    means as (select round, phase, avg(value order by client) as value from answers group by round, phase)
+select round, phase, name, null::varchar as client, any_value(value) as value
+from measured
+group by round, phase, name
+union all
+select round, phase, 'online_ndcg_at_10', client, value
+from answers
+union all
+select round, phase, 'online', null, sum(pow(0.9995, round - 1) * value) over (partition by phase order by round)
+from means;
+
+-- messages: one row a message and peer, as the node that wrote it saw it.
+create or replace view messages as
+select
+    ts,
+    node,
+    seq,
+    direction,
+    message as type,
+    unnest(peers) as peer,
+    round,
+    bytes,
+    id,
+    cause,
+    if(event in ('frame.refused', 'update.refused'), reason, null) as refused
+from log.everyone
+where direction is not null;
+
+-- faults: one row a fault of a host, from when it was noticed until the host was back.
+create or replace view faults as
+with
+    noticed as (
+        select if(event = 'client.lost', 'lost', 'silent') as what, name as whom, ts, seq, round, clients
+        from log.coordinator
+        where event in ('client.lost', 'client.silent')
+    ),
+    back as (
+        select if(event = 'client.rejoined', name, peers[1]) as whom, ts, seq
+        from log.coordinator
+        where event in ('client.rejoined', 'update.received')
+    )
+select noticed.what, noticed.whom, noticed.ts as since, min(back.ts) as until, null::varchar as by, noticed.round, noticed.clients
+from noticed
+left join back on back.whom = noticed.whom and back.seq > noticed.seq
+group by all
+order by since;
+
+-- events: every record. `record` is the line as it was written, but for the updates' weights: those are `updates.theta`.
+create or replace view events as
+select
+    make_timestamp(round(common.ts * 1e6)::bigint) as ts,
+    common.node,
+    common.seq,
+    common.event,
+    common.round,
+    coalesce(common.phase, 'training') as phase,
+    common.cause,
+    if(common.event = 'update.received', json_merge_patch(line, '{"thetas": null}'), line) as record
+from (
+    select line, from_json(line, '{"ts": "DOUBLE", "node": "VARCHAR", "seq": "BIGINT", "event": "VARCHAR", "round": "INTEGER", "phase": "VARCHAR", "cause": "VARCHAR"}') as common
+    from log.lines
+)
+where common.event is not null;
+
+-- damage: how many lines of a file are not records; a node that was killed while it wrote leaves one.
+create or replace view damage as
+select file, count(*) as lines
+from log.lines
+where line is null or (line ->> '$.event') is null
+group by file;

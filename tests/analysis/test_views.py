@@ -1,0 +1,159 @@
+"""The views say of the small run exactly what its log says."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from small_run import CLIENTS, MODELS, NDCG, ONLINE, SCENARIO, START, THETAS
+
+
+def moment(ticks: int) -> datetime:
+    """The clock's reading number `ticks`, as SQL gives it: UTC without a zone."""
+    return datetime.fromtimestamp(START + 0.5 * ticks, UTC).replace(tzinfo=None)
+
+
+def test_run_is_one_row(run):
+    """What was run and how it ended."""
+    (row,) = run.rows("from run")
+    assert json.loads(row.pop("scenario")) == SCENARIO
+    assert json.loads(row.pop("versions")) == {"foltr": "0.1.0"}
+    assert row.pop("started") == moment(4)
+    assert (row.pop("finished") - moment(4)).total_seconds() == row.pop("seconds")
+    assert row == {
+        "name": "small",
+        "scenario_hash": "5e4" * 21,
+        "seed": 7,
+        "dimension": 2,
+        "engine": "processes",
+        "weights": "all",
+        "outcome": "completed",
+        "reason": "",
+    }
+
+
+def test_nodes_has_a_row_for_each_process(run):
+    """host-1 was killed and started again: two rows."""
+    rows = run.rows(
+        "select name, role, pid, exited is not null as gone, code, clients, ready is not null as ready from nodes"
+    )
+    assert [tuple(row.values()) for row in rows] == [
+        ("coordinator", "coordinator", 100, False, None, [], True),
+        ("evaluator", "evaluator", 101, False, None, [], False),
+        ("host-0", "host", 102, False, None, ["ann", "bob"], True),
+        ("host-1", "host", 103, True, -9, ["cat"], True),
+        ("host-1", "host", 104, False, None, ["cat"], True),
+    ]
+
+
+def test_clients_in_the_order_of_the_roster(run):
+    """Who they are and when they came."""
+    rows = run.rows("from clients")
+    assert [row["id"] for row in rows] == CLIENTS
+    assert [row["number"] for row in rows] == [0, 1, 2]
+    assert [row["host"] for row in rows] == ["host-0", "host-0", "host-1"]
+    assert {(row["clicks"], row["interactions"], row["attack"], row["left"]) for row in rows} == {
+        ("perfect", 5, None, None)
+    }
+    assert rows[0]["joined"] == rows[1]["joined"] < rows[2]["joined"]
+
+
+def test_rounds(run):
+    """Every model with who is in it; the start was never open."""
+    rows = run.rows("from rounds order by round")
+    assert [row["round"] for row in rows] == [0, 1, 2, 3]
+    assert [row["theta"] for row in rows] == MODELS
+    assert [row["model"] for row in rows] == [f"{one:064x}" for one in range(4)]
+    assert [row["participants"] for row in rows] == [[], CLIENTS, ["ann", "bob"], CLIENTS]
+    assert [row["missing"] for row in rows] == [[], [], ["cat"], []]
+    assert {row["phase"] for row in rows} == {"training"}
+    assert rows[0]["opened"] is None
+    assert all(row["opened"] < row["closed"] for row in rows[1:])
+    assert json.loads(rows[1]["aggregation"]) == {"rule": "fedavg"}
+
+
+def test_updates(run):
+    """Each client's model, its change and its clicks' worth."""
+    rows = run.rows("from updates where accepted order by round, client")
+    assert {(row["round"], row["client"]): row["theta"] for row in rows} == THETAS
+    assert {(row["round"], row["client"]): row["online_ndcg_at_10"] for row in rows} == ONLINE
+    for row in rows:
+        before = MODELS[row["round"] - 1]
+        assert row["delta"] == [a - b for a, b in zip(row["theta"], before, strict=True)]
+        assert row["norm"] == pytest.approx(sum(one**2 for one in row["delta"]) ** 0.5, rel=1e-15)
+        assert (row["n"], row["phase"], row["reason"]) == (5, "training", None)
+
+
+def test_refused_updates_are_there_with_their_reason(run):
+    """A refused update is a row without weights."""
+    (row,) = run.rows(
+        "select round, client, host, n, theta, delta, norm, accepted, reason from updates where not accepted"
+    )
+    assert row == {
+        "round": 2,
+        "client": "ann",
+        "host": "host-0",
+        "n": None,
+        "theta": None,
+        "delta": None,
+        "norm": None,
+        "accepted": False,
+        "reason": "duplicate",
+    }
+
+
+def test_offline_metrics(run):
+    """nDCG@10 of each model."""
+    rows = run.rows("select round, client, value from metrics where name = 'ndcg_at_10' order by round")
+    assert [row["value"] for row in rows] == NDCG
+    assert [row["round"] for row in rows] == [0, 1, 2, 3]
+    assert {row["client"] for row in rows} == {None}
+
+
+def test_online_metrics(run):
+    """A client's online nDCG in a round, and the discounted sum of the means over clients."""
+    rows = run.rows("select round, client, value from metrics where name = 'online_ndcg_at_10'")
+    assert {(row["round"], row["client"]): row["value"] for row in rows} == ONLINE
+    rows = run.rows("select round, value from metrics where name = 'online' order by round")
+    total = 0.0
+    for number, row in enumerate(rows, start=1):
+        of_round = [value for (at, _client), value in ONLINE.items() if at == number]
+        total += 0.9995 ** (number - 1) * sum(of_round) / len(of_round)
+        assert row == {"round": number, "value": pytest.approx(total, rel=1e-14)}
+    assert len(rows) == 3
+
+
+def test_messages_have_a_row_for_each_peer(run):
+    """A broadcast is several messages; a refused frame tells why."""
+    rows = run.rows(
+        "select peer, bytes from messages where node = 'coordinator' and type = 'train' and round = 1 order by peer"
+    )
+    assert rows == [{"peer": "host-0", "bytes": 50}, {"peer": "host-1", "bytes": 50}]
+    rows = run.rows("select peer, refused from messages where refused is not null order by refused")
+    assert rows == [{"peer": "host-0", "refused": "duplicate"}, {"peer": "host-1", "refused": "malformed"}]
+    assert run.rows("select cause from messages where type = 'welcome'") == [
+        {"cause": "host-0:1"},
+        {"cause": "host-1:1"},
+        {"cause": "host-1:1"},
+    ]
+
+
+def test_faults_last_until_the_host_is_back(run):
+    """host-1 was lost in round 2 and joined again."""
+    (row,) = run.rows("from faults")
+    (back,) = run.rows("select ts from events where event = 'client.rejoined'")
+    assert (row["what"], row["whom"], row["round"], row["clients"]) == ("lost", "host-1", 2, ["cat"])
+    assert row["since"] < row["until"] == back["ts"]
+
+
+def test_events_are_all_records(run):
+    """Every line of every file, but for the updates' weights."""
+    lines = [line for path in (run.path / "journal").iterdir() for line in path.read_text().splitlines()]
+    rows = run.rows("from events order by node, seq")
+    assert len(rows) == len(lines)
+    written = {(record["node"], record["seq"]): record for record in map(json.loads, lines)}
+    for row in rows:
+        record = written[row["node"], row["seq"]]
+        record.pop("thetas", None)
+        assert json.loads(row["record"]) == record
+        assert row["event"] == record["event"]
+        assert row["round"] == record.get("round")
