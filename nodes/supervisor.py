@@ -97,13 +97,7 @@ class Supervisor:
 
     def _look(self) -> None:
         """One look around: what the coordinator says, who has died, who wants to stop."""
-        for frame in self._line.receive(TICK):
-            progress = self._codec.decode(frame).message
-            assert isinstance(progress, Progress)
-            self._progress = progress
-            self._show()
-            if progress.outcome:
-                self._over = Ending(progress.outcome, progress.reason)
+        self._hear(TICK)
         for child, code in self.nursery.ended():
             self._line.unwatch(child.process.sentinel)
             if self._over is None:
@@ -113,6 +107,15 @@ class Supervisor:
             self._say(Stop(self.interruption.reason))
         if self.interruption.asked > 1 and self._over is None:
             self._over = Ending("stopped", f"{self.interruption.reason} twice")
+
+    def _hear(self, seconds: float) -> None:
+        for frame in self._line.receive(seconds):
+            progress = self._codec.decode(frame).message
+            assert isinstance(progress, Progress)
+            self._progress = progress
+            self._show()
+            if progress.outcome:
+                self._over = Ending(progress.outcome, progress.reason)
 
     def _show(self) -> None:
         for line in self._measured.lines():
@@ -134,7 +137,9 @@ class Supervisor:
             self._over = Ending("aborted", words)
             return
         if child.task.role == "coordinator":
-            self._over = Ending("aborted", f"the coordinator died ({how}); its log holds every closed round")
+            self._hear(GRACE)  # its last word may still be on its way
+            died = Ending("aborted", f"the coordinator died ({how}); its log holds every closed round")
+            self._over = self._over or died
             return
         self.watcher.noticed(f"{name} died ({how})")
         if child.task.role == "host":

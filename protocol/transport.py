@@ -66,11 +66,11 @@ class Gate:
         self._poller.register(self._router, zmq.POLLIN)
         self._poller.register(self._zap, zmq.POLLIN)
 
-    def receive(self, timeout: float | None) -> list[tuple[str, memoryview]]:
+    def receive(self, timeout: float | None) -> list[tuple[str, bytes | memoryview]]:
         """Frames that have come, each with the name of its sender; waits up to `timeout` seconds for the first."""
         self._poller.poll(None if timeout is None else max(0, int(timeout * 1000 + 0.999)))
         self._answer_handshakes()
-        frames: list[tuple[str, memoryview]] = []
+        frames: list[tuple[str, bytes | memoryview]] = []
         while len(frames) < _BURST:
             try:
                 route, *parts = self._router.recv_multipart(zmq.NOBLOCK, copy=False)
@@ -78,7 +78,9 @@ class Gate:
                 break
             name = str(route.get("User-Id"))
             self._routes[name] = route.bytes
-            frames.append((name, parts[0].buffer if len(parts) == 1 else memoryview(b"")))
+            frame = b"".join(part.buffer for part in parts) if len(parts) != 1 else parts[0].buffer
+            if len(frame):  # an empty one is only the probe of a new connection
+                frames.append((name, frame))
         return frames
 
     def send(self, peer: str, frame: bytes) -> bool:
@@ -128,6 +130,7 @@ class Line:
         self._dealer.maxmsgsize = 2 * largest
         self._dealer.linger = _LINGER
         self._dealer.reconnect_ivl = _RECONNECT
+        self._dealer.probe_router = True  # an empty frame at each connection, from which the gate learns the route
         self._dealer.connect(endpoint)
         self._poller = zmq.Poller()
         self._poller.register(self._dealer, zmq.POLLIN)
