@@ -6,7 +6,7 @@ answer the same queries; only a directory's answers grow while the run goes on.
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 from types import TracebackType
@@ -18,7 +18,7 @@ from analysis.queries import Answer, ask
 from analysis.relations import journal_files, literal, log_relations
 from protocol.errors import UserError
 
-__all__ = ["PACKED", "VIEWS", "Run", "find_run", "open_run", "runs_directory", "sql_text"]
+__all__ = ["PACKED", "VIEWS", "Run", "define_views", "find_run", "open_run", "runs_directory", "sql_text"]
 
 PACKED: Final = "run.duckdb"
 VIEWS: Final = (
@@ -104,9 +104,14 @@ class Run:
         if self.packed or (now := journal_files(self.path)) == self._files:
             return
         self._files = now
-        self.database.execute(log_relations(self.path, now))
-        for name in ("views", "updates"):
-            self.database.execute(sql_text(name))
+        define_views(self.database, self.path, now)
+
+
+def define_views(database: duckdb.DuckDBPyConnection, run: Path, files: Sequence[Path]) -> None:
+    """Create the views over a run's log files."""
+    database.execute(log_relations(run, files))
+    for name in ("views", "updates"):
+        database.execute(sql_text(name))
 
 
 def sql_text(name: str) -> str:

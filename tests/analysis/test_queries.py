@@ -16,8 +16,7 @@ from protocol.errors import UserError
         "explain analyze copy run to '{journal}/x.csv'",
         "explain analyze with x as (copy (select 1) to '{journal}/x.csv') from x",
         "/* é */ explain analyze copy run to '{journal}/x.csv'",
-        "from json_execute_serialized_sql(json_serialize_sql("
-        "'with x as (copy (select 1) to ''{journal}/x.csv'') from x'))",
+        "from json_execute_serialized_sql(json_serialize_sql('with x as (copy run to ''{journal}/x.csv'') from x'))",
         "from query('with x as (copy (select 1) to ''{journal}/x.csv'') from x')",
         "attach '{journal}/x.db'",
         "install httpfs",
