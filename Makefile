@@ -20,7 +20,7 @@ bench: .venv/.installed
 	$(BIN)/foltr bench
 
 docs: .venv/.installed-dev
-	$(BIN)/python -m docs.generate
+	$(BIN)/python docs/generate.py
 
 clean:
 	rm -rf .venv build *.egg-info

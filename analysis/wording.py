@@ -1,0 +1,80 @@
+"""Answers in words, for a person at a terminal."""
+
+from analysis.summary import Expectation, Summary
+from learning.data import Description
+
+__all__ = ["description_text", "summary_text"]
+
+
+def summary_text(summary: Summary, command: str, reference: str) -> str:
+    """The end of a run: what came out, where it is, and what to type next.
+
+    command is how the user calls foltr, reference how the run is named in what to type.
+    """
+    speed = f" in {summary.seconds:.1f} s ({summary.rounds / summary.seconds:,.0f} a second)" if summary.seconds else ""
+    facts = [] if not summary.reason else [("why", summary.reason)]
+    facts += [(_label(name), f"{value:,.4f}") for name, value in summary.metrics.items()]
+    if summary.updates_missing:
+        facts.append(("missing", f"{summary.updates_missing:,} updates in {summary.rounds_with_missing:,} rounds"))
+    facts.append(("model", f"{summary.model or 'none'}"))
+    facts.append(("run", summary.run))
+    facts.append(("verdict", summary.verdict))
+    facts += [("", _expectation_text(one)) for one in summary.expectations]
+    question = "select round, value from metrics where name = 'ndcg_at_10' order by round"
+    facts += [
+        ("next", f"{command} curves {reference}"),
+        ("", f'{command} sql {reference} "{question}"'),
+        ("", f"{command} sql {reference}"),
+    ]
+    width = max(len(label) for label, _ in facts)
+    title = f"{summary.name} {summary.outcome or 'was killed'}: {summary.rounds:,} rounds{speed}"
+    return "\n".join([title, *(f"{label:{width}}  {fact}" for label, fact in facts)])
+
+
+def description_text(description: Description) -> str:
+    """A data set in numbers, a column a split."""
+    splits = description.splits
+    known = description.recognised or "not a set that we know"
+    rows = [
+        ("", list(splits)),
+        ("queries", [f"{one.queries:,}" for one in splits.values()]),
+        ("  without a relevant document", [f"{one.queries_without_relevant:,}" for one in splits.values()]),
+        ("documents", [f"{one.documents:,}" for one in splits.values()]),
+        (
+            "  a query: min, median, max",
+            [f"{one.documents_min}, {one.documents_median:g}, {one.documents_max}" for one in splits.values()],
+        ),
+        *(
+            (f"  labelled {label}", [_share(one.labels, label) for one in splits.values()])
+            for label in range(description.levels)
+        ),
+    ]
+    table = [f"{name:30}" + "".join(f"{cell:>18}" for cell in cells) for name, cells in rows]
+    return "\n".join(
+        [
+            f"{description.source}, fold {description.fold}: {known}",
+            f"{description.features} features as {description.dtype}, {description.levels} relevance grades, "
+            f"{description.memory_bytes / 1e6:,.1f} MB",
+            f"scaling: {description.scaling} ({description.scaling_reason})",
+            f"cache: {description.cache}",
+            "",
+            *table,
+        ]
+    )
+
+
+def _label(name: str) -> str:
+    return name.replace("ndcg_at_", "nDCG@").replace("_", " ")
+
+
+def _expectation_text(one: Expectation) -> str:
+    mark = {True: "held", False: "failed", None: "unknown"}[one.holds]
+    if one.wanted == "sometimes":
+        return f"{mark}: {one.name} sometimes (happened {one.actual or 0:,.0f} times)"
+    actual = "not measured in the last round" if one.actual is None else f"{one.actual:.4f}"
+    return f"{mark}: {one.name} {one.wanted} ({actual})"
+
+
+def _share(labels: tuple[int, ...], label: int) -> str:
+    count, total = labels[label] if label < len(labels) else 0, sum(labels)
+    return f"{count:,} ({count / total:.1%})" if total else "0"
