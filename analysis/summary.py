@@ -1,0 +1,98 @@
+"""What a run came to: how far, which model, which metrics, and whether it did what its scenario expects."""
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Literal
+
+from analysis.runs import Run, sql_text
+from scenarios.comparison import parse_comparison
+
+__all__ = ["Expectation", "Summary", "summarise"]
+
+Verdict = Literal["held", "failed", "unknown"]
+SOMETIMES: Final = "sometimes"
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """One line of the scenario's [expect], and what the log says of it; `holds` is none where it cannot be told."""
+
+    name: str  # a metric, or an event
+    wanted: str  # a comparison, or "sometimes"
+    actual: float | None  # the metric in the last round, or how often the event happened
+    holds: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The end of a run, as `foltr run --json` prints it."""
+
+    run: str
+    name: str | None
+    rounds: int  # the last closed round
+    model: str | None  # sha256 of the last model's float64 bytes
+    metrics: dict[str, float]  # last values; of a clients' metric the mean
+    seconds: float | None
+    outcome: str | None  # completed, stopped or aborted; none while it goes on or if it was killed
+    reason: str | None
+    verdict: Verdict
+    expectations: tuple[Expectation, ...]
+    rounds_with_missing: int
+    updates_missing: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """The summary as JSON has it."""
+        return asdict(self)
+
+
+def summarise(run: Run) -> Summary:
+    """Sum up a run; one that did not complete has no verdict but `unknown`."""
+    told = (run.rows("select name, outcome, reason, seconds, scenario from run") or [{}])[0]
+    (extent,) = run.rows(sql_text("extent"))
+    final = {row["name"]: (row["round"], row["value"]) for row in run.rows(sql_text("final_metrics"))}
+    expect = json.loads(told.get("scenario") or "{}").get("expect", {})
+    expectations = tuple(_compared(expect, final, extent["rounds"])) + tuple(_occurred(run, expect.get(SOMETIMES, ())))
+    return Summary(
+        run=str(run.path),
+        name=told.get("name"),
+        rounds=extent["rounds"],
+        model=extent["model"],
+        metrics={name: value for name, (_round, value) in final.items()},
+        seconds=told.get("seconds"),
+        outcome=told.get("outcome"),
+        reason=told.get("reason") or None,
+        verdict=_verdict(told.get("outcome"), expectations),
+        expectations=expectations,
+        rounds_with_missing=extent["rounds_with_missing"],
+        updates_missing=extent["updates_missing"],
+    )
+
+
+def _compared(expect: dict[str, Any], final: dict[str, tuple[int, float]], last: int) -> list[Expectation]:
+    """Each metric against its bound; one that was not measured in the last round cannot be told."""
+    found = []
+    for name, wanted in expect.items():
+        if name == SOMETIMES:
+            continue
+        measured, value = final.get(name, (None, None))
+        actual = value if measured == last else None
+        holds = None if actual is None else parse_comparison(wanted).holds(actual)
+        found.append(Expectation(name, wanted, actual, holds))
+    return found
+
+
+def _occurred(run: Run, events: list[str]) -> list[Expectation]:
+    """Each event that must be in the log at least once."""
+    if not events:
+        return []
+    counted = run.rows("select event, count(*) as times from events group by event")
+    times = {row["event"]: row["times"] for row in counted}
+    return [Expectation(event, SOMETIMES, times.get(event, 0), event in times) for event in events]
+
+
+def _verdict(outcome: str | None, expectations: tuple[Expectation, ...]) -> Verdict:
+    if outcome != "completed":
+        return "unknown"
+    if any(one.holds is False for one in expectations):
+        return "failed"
+    return "unknown" if any(one.holds is None for one in expectations) else "held"
