@@ -1,5 +1,7 @@
 """The arrays of one split as .npy files: written block by block, read back as memory maps."""
 
+import errno
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -33,6 +35,9 @@ def write_split(
 
     Plain writes, not a memory map: on a full disk a write raises, a map would end the process.
     """
+    needed, free = shape[0] * shape[1] * np.dtype(dtype).itemsize, shutil.disk_usage(directory).free
+    if needed > free:  # rather than fill the disk first
+        raise OSError(errno.ENOSPC, f"{needed:,} bytes needed, {free:,} free")
     labels, counts = [np.empty(0, np.int8)], [np.zeros(1, np.int64)]
     with (directory / f"{split}.features.npy").open("wb") as file:
         _write_header(file, np.dtype(dtype), shape)

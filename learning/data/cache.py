@@ -63,7 +63,8 @@ class Entry:
 
 def cache_root() -> Path:
     """Where entries are kept: under FOLTR_CACHE, or under the user's cache directory."""
-    return Path(os.environ.get("FOLTR_CACHE") or platformdirs.user_cache_dir("foltr")).absolute() / "datasets"
+    chosen = os.environ.get("FOLTR_CACHE") or platformdirs.user_cache_dir("foltr")
+    return Path(chosen).expanduser().absolute() / "datasets"
 
 
 def stamp(path: Path) -> list[int]:

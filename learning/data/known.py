@@ -39,9 +39,9 @@ def recognise(features: int, top_label: int, queries: int) -> KnownSet | None:
     return None
 
 
-def levels_of(top_label: int) -> int:
-    """How many relevance grades a set with this largest label has: 2, 3 or 5, as the click tables do."""
+def levels_of(top_label: int, where: object) -> int:
+    """How many relevance grades data with this largest label has: 2, 3 or 5, as the click tables do."""
     for levels in (2, 3, 5):
         if top_label < levels:
             return levels
-    raise DataError(f"the largest label must be at most 4 (the click tables have 2, 3 or 5 grades), got {top_label}")
+    raise DataError(f"{where}: the largest label must be at most 4, as in the click tables, got {top_label}")

@@ -32,9 +32,10 @@ FOLD = re.compile(r"Fold([1-9][0-9]*)")
 
 def find_files(folder: Path, fold: int) -> dict[str, Path]:
     """The text files of a fold by split: train, test and, where there is one, vali."""
-    if not folder.is_dir():
-        raise DataError(f"a letor source must be a folder, got {folder}")
-    folds = sorted(int(match[1]) for one in folder.iterdir() if (match := FOLD.fullmatch(one.name)))
+    with _readable(folder):
+        if not folder.is_dir():
+            raise DataError(f"a letor source must be a folder, got {folder}")
+        folds = sorted(int(match[1]) for one in folder.iterdir() if (match := FOLD.fullmatch(one.name)))
     if folds and fold not in folds:
         raise DataError(f"fold must be one of {', '.join(map(str, folds))} in {folder}, got {fold}")
     if not folds and fold != 1:
@@ -69,7 +70,7 @@ class LetorRecipe:
     def of(cls, folder: Path, fold: int, scale: str, dtype: str) -> Self:
         """The recipe for a fold of a folder."""
         files = find_files(folder, fold)
-        with _readable():
+        with _readable(folder):
             hashes = {split: content_hash(path) for split, path in files.items()}
         return cls(folder.resolve().name, fold, files, hashes, scale, dtype)
 
@@ -80,17 +81,18 @@ class LetorRecipe:
 
     def build(self, directory: Path, progress: Progress | None) -> Facts:
         """Parse the files."""
-        with _readable():
-            meter = _Meter(progress, 2 * sum(path.stat().st_size for path in self.files.values()))
+        meter = _Meter(progress, 2 * sum(path.stat().st_size for path in self.files.values()))
         surveys = {split: _survey(path, meter) for split, path in self.files.items()}
-        facts = self._facts(list(surveys.values()))
         dimension = max(survey.dimension for survey in surveys.values())
+        if not dimension:
+            raise DataError(f"the documents of {self.name} must have at least one feature, got none")
+        facts = self._facts(list(surveys.values()))
         for split in SPLITS:
             documents = surveys[split].documents if split in surveys else 0
             rows = _rows(self.files[split], meter, dimension, facts.scaling) if split in surveys else iter(())
             write_split(directory, split, (documents, dimension), self.dtype, rows)
-        with _readable():
-            for split, path in self.files.items():
+        for split, path in self.files.items():
+            with _readable(path):
                 if content_hash(path) != self.hashes[split]:
                     raise DataError(f"{path} must not change while it is read")
         return facts
@@ -98,7 +100,6 @@ class LetorRecipe:
     def _facts(self, surveys: list["_Survey"]) -> Facts:
         top_label = max(survey.top_label for survey in surveys)
         low, high = min(survey.low for survey in surveys), max(survey.high for survey in surveys)
-        levels = levels_of(top_label)
         known = recognise(max(one.dimension for one in surveys), top_label, sum(one.queries for one in surveys))
         if self.scale != "auto":
             scaling, reason = self.scale, f"scale = {self.scale}"
@@ -109,7 +110,7 @@ class LetorRecipe:
         else:
             scaling, reason = "none", "an unknown set with all values from 0 to 1"
         name = known.name if known else self.name
-        return Facts(name, levels, known.name if known else None, scaling, reason)
+        return Facts(name, levels_of(top_label, self.name), known.name if known else None, scaling, reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +150,7 @@ def _survey(path: Path, meter: _Meter) -> _Survey:
             low, high = min(low, float(block.values.min())), max(high, float(block.values.max()))
     if not queries:
         raise DataError(f"{path} must hold at least one document, got none")
-    if not dimension:
-        raise DataError(f"{path} must hold at least one feature, got none")
+    levels_of(top_label, path)
     return _Survey(queries, documents, dimension, top_label, low, high)
 
 
@@ -179,7 +179,7 @@ def _dense(block: Block, first: int, last: int, dimension: int) -> NDArray[np.fl
 
 def _blocks(path: Path, meter: _Meter) -> Iterator[Block]:
     """The file's blocks; reports the bytes of the file itself, compressed or not."""
-    with _readable(), path.open("rb") as raw:
+    with _readable(path), path.open("rb") as raw:
         stream = cast("BinaryIO", gzip.GzipFile(fileobj=raw)) if path.suffix == ".gz" else raw
         done = 0
         try:
@@ -192,9 +192,9 @@ def _blocks(path: Path, meter: _Meter) -> Iterator[Block]:
 
 
 @contextmanager
-def _readable() -> Iterator[None]:
-    """A data file that cannot be read is the source's error, not the cache's."""
+def _readable(path: Path) -> Iterator[None]:
+    """Data that cannot be read is the source's error, not the cache's."""
     try:
         yield
     except OSError as error:
-        raise DataError(f"{error.filename} must be readable, got {error.strerror or error}") from error
+        raise DataError(f"{path} must be readable, got {error.strerror or error}") from error
