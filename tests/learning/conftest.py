@@ -1,0 +1,29 @@
+"""What the tests of the mathematics share."""
+
+import numpy as np
+import pytest
+
+import learning
+from learning.data.dataset import Queries
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _fresh_loops():
+    """Machine code of older sources must not be what is tested."""
+    learning.warm("float64")
+
+
+@pytest.fixture
+def make_queries():
+    """A maker of small random splits: ragged lists, features around 0, grades below `levels`."""
+
+    def make(sizes, features=5, levels=3, seed=0, dtype=np.float64):
+        generator = np.random.default_rng(seed)
+        documents = sum(sizes)
+        return Queries(
+            features=generator.normal(size=(documents, features)).astype(dtype),
+            labels=generator.integers(0, levels, size=documents).astype(np.int8),
+            offsets=np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
+        )
+
+    return make
