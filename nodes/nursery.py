@@ -10,6 +10,7 @@ from multiprocessing.context import ForkServerProcess
 from typing import Final
 
 from nodes.process import Task, run_node
+from protocol.errors import UserError
 from protocol.journal import Journal
 
 __all__ = ["Child", "Nursery", "ended_how", "start_forkserver"]
@@ -55,7 +56,10 @@ class Nursery:
         """Start a node's process."""
         ours, theirs = multiprocessing.Pipe()
         process = multiprocessing.get_context("forkserver").Process(target=run_node, args=(task, theirs), daemon=True)
-        process.start()
+        try:
+            process.start()
+        except (OSError, EOFError) as error:
+            raise UserError(f"{task.name} could not be started: the forkserver is gone ({error})") from error
         theirs.close()
         assert process.pid is not None
         child = Child(task, process, ours, process.pid, time.monotonic())

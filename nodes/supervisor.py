@@ -1,5 +1,6 @@
 """The supervisor: starts the nodes, watches them, tells the coordinator who died, and stops all of them cleanly."""
 
+import contextlib
 import time
 from dataclasses import replace
 from typing import Final
@@ -183,7 +184,8 @@ class Supervisor:
         if evaluator is None:
             return
         self.nursery.children[EVALUATOR] = evaluator
-        evaluator.report.send("no more will come")
+        with contextlib.suppress(OSError):  # it has read the run's end and is gone
+            evaluator.report.send("no more will come")
         while self.nursery.children and self.interruption.asked < 2:
             self.nursery.wait(TICK)
             self._show()
