@@ -14,7 +14,9 @@ def test_a_known_set_is_recognised_with_a_few_queries_more_or_less(known, part):
         assert recognise(features, known.top_label, int(part * known.queries)) == known
 
 
-@pytest.mark.parametrize(("features", "top_label", "queries"), [(47, 2, 1_692), (46, 1, 1_692), (46, 2, 100), (136, 4, 174)])
+@pytest.mark.parametrize(
+    ("features", "top_label", "queries"), [(47, 2, 1_692), (46, 1, 1_692), (46, 2, 100), (136, 4, 174)]
+)
 def test_another_shape_is_not_recognised(features, top_label, queries):
     """Features, labels and queries must all fit."""
     assert recognise(features, top_label, queries) is None

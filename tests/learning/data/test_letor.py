@@ -104,7 +104,9 @@ def test_a_value_beyond_the_type_is_refused_unless_scaling_brings_it_back(write_
         open_dataset(source, scale="none")
 
 
-@pytest.mark.parametrize(("train", "sentence"), [(b"", "at least one document"), (b"\n# none\n", "at least one document")])
+@pytest.mark.parametrize(
+    ("train", "sentence"), [(b"", "at least one document"), (b"\n# none\n", "at least one document")]
+)
 def test_a_file_without_documents_is_refused(train, sentence, write_fold):
     """An empty file is a mistake, not a data set."""
     with pytest.raises(DataError, match=rf"train\.txt must hold {sentence}"):

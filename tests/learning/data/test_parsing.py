@@ -96,7 +96,17 @@ def test_odd_numbers_equal_python_floats():
     tokens = [repr(one) for one in doubles if abs(one) < float("inf")]
     tokens += [f"{dice.uniform(-1, 1):.{dice.randint(16, 40)}e}" for _ in range(5_000)]
     tokens += ["1e-320", "12345678901234567890", "9007199254740993", "9007199254740992", "1e22", "1e23", "0e999", "-0"]
-    tokens += ["+1.5", ".5", "5.", "1E5", "0.1e+1", "1" + "0" * 300, "0." + "0" * 400 + "1", "1.79769313486e+308", "2e-9999"]
+    tokens += [
+        "+1.5",
+        ".5",
+        "5.",
+        "1E5",
+        "0.1e+1",
+        "1" + "0" * 300,
+        "0." + "0" * 400 + "1",
+        "1.79769313486e+308",
+        "2e-9999",
+    ]
     assert_numbers_equal_float(tokens)
 
 
@@ -129,7 +139,10 @@ REFUSED = {
     "a label with a fraction": (b"1.0 qid:1 1:0", "label must be an integer from 0 to 127, got '1.0'"),
     "a negative label": (b"-1 qid:1 1:0", "label must be an integer from 0 to 127, got '-1'"),
     "a large label": (b"128 qid:1 1:0", "label must be an integer from 0 to 127, got '128'"),
-    "a huge label": (b"99999999999999999999 qid:1", "label must be an integer from 0 to 127, got '99999999999999999999'"),
+    "a huge label": (
+        b"99999999999999999999 qid:1",
+        "label must be an integer from 0 to 127, got '99999999999999999999'",
+    ),
     "no query": (b"1 1:0.5", "must be followed by qid:Q, got '1:0.5'"),
     "an empty query": (b"1 qid: 1:0.5", "must be followed by qid:Q, got 'qid:'"),
     "only a label": (b"1", "must be followed by qid:Q, got ''"),
