@@ -14,16 +14,14 @@ def test_a_known_set_is_recognised_with_a_few_queries_more_or_less(known, part):
         assert recognise(features, known.top_label, int(part * known.queries)) == known
 
 
-@pytest.mark.parametrize(
-    ("features", "top_label", "queries"), [(47, 2, 1_692), (46, 1, 1_692), (46, 2, 100), (136, 4, 174)]
-)
-def test_another_shape_is_not_recognised(features, top_label, queries):
+@pytest.mark.parametrize("shape", [(47, 2, 1_692), (46, 1, 1_692), (46, 2, 100), (136, 4, 174)])
+def test_another_shape_is_not_recognised(shape):
     """Features, labels and queries must all fit."""
-    assert recognise(features, top_label, queries) is None
+    assert recognise(*shape) is None
 
 
 def test_the_largest_label_says_how_many_grades_there_are():
     """As many as the click tables have: 2, 3 or 5."""
     assert [levels_of(top, "set") for top in range(5)] == [2, 2, 3, 5, 5]
-    with pytest.raises(DataError, match="set: the largest label must be at most 4, .* got 5"):
+    with pytest.raises(DataError, match=r"set: the largest label must be at most 4, .* got 5"):
         levels_of(5, "set")

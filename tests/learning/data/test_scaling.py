@@ -1,5 +1,7 @@
 """Per-query min-max scaling."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from learning.data.scaling import scale_queries
@@ -8,7 +10,7 @@ from learning.data.scaling import scale_queries
 def scale_slowly(features, offsets):
     """(x − min) / (max − min), one value at a time."""
     scaled = features.copy()
-    for first, last in zip(offsets[:-1], offsets[1:], strict=True):
+    for first, last in pairwise(offsets):
         for column in range(features.shape[1] if last - first > 1 else 0):
             values = features[first:last, column]
             span = values.max() - values.min()

@@ -46,14 +46,14 @@ def test_a_folder_must_have_a_known_layout(judge, write_fold, tmp_path):
         judge(f"letor:{tmp_path / 'nowhere'}", 1)
     with pytest.raises(DataError, match="must be a folder"):
         judge("letor:~nobody-has-this-name/data", 1)
+    (tmp_path / "empty").mkdir()
     with pytest.raises(DataError, match=r"empty must hold train\.txt or train\.txt\.gz"):
-        (tmp_path / "empty").mkdir()
         judge(f"letor:{tmp_path / 'empty'}", 1)
     with pytest.raises(DataError, match=r"must hold test\.txt or test\.txt\.gz"):
         judge(write_fold(b"1 qid:1 1:1\n", test=None, folder="testless"), 1)
+    source = write_fold(b"1 qid:1 1:1\n", folder="both")
+    (tmp_path / "both" / "train.txt.gz").write_bytes(b"")
     with pytest.raises(DataError, match=r"one of train\.txt and train\.txt\.gz, got both"):
-        source = write_fold(b"1 qid:1 1:1\n", folder="both")
-        (tmp_path / "both" / "train.txt.gz").write_bytes(b"")
         judge(source, 1)
 
 

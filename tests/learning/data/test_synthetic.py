@@ -94,7 +94,7 @@ def test_splits_are_different_documents():
 
 
 def test_options_set_the_size():
-    """queries is for training and the others follow in proportion; documents is the mean."""
+    """The number of queries is for training and the others follow in proportion; documents is the mean."""
     description = describe("synthetic:mq2007?queries=300&documents=10")
     assert [split.queries for split in description.splits.values()] == [300, 100, 100]
     assert 9 < description.splits["train"].documents / 300 < 11
