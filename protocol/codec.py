@@ -3,7 +3,9 @@
 A frame is the msgpack array `[version, name, id, cause, field, field, …]`. `id` counts the sender's messages, `cause`
 is the id of the message that this one answers (0: none). An array is extension type 1: one byte for the type (1: int64,
 2: float64), one for the number of dimensions (1 or 2), each dimension as a little-endian uint32, then the
-little-endian numbers. Decoded arrays are read-only views of the frame.
+little-endian numbers. Decoded arrays are read-only. A list of names is extension type 2: each name in UTF-8, ended by a
+zero byte. No array or map is ever inside the frame's own array: msgpack reserves what a header declares before it has
+seen an element, so that a thousand nested headers in a few bytes would cost as many lists.
 
 Whatever arrives that is not exactly this raises `RefusedFrame` with its reason: no byte string makes `decode` raise
 anything else or allocate more than a small multiple of the frame's own length.
@@ -24,10 +26,11 @@ __all__ = ["KINDS", "LARGEST_FRAME", "VERSION", "Codec", "Envelope"]
 
 VERSION: Final = 1
 ARRAY_EXTENSION: Final = 1
+NAMES_EXTENSION: Final = 2
 HEAD: Final = 4  # version, name, id, cause come before the fields
 LARGEST_FRAME: Final = 1 << 30  # 1 GiB: 100,000 clients' models of 700 weights on one host are 560 MB
-LONGEST_TEXT: Final = 4096
-MOST_NAMES: Final = 100_000
+LONGEST_TEXT: Final = 4096  # bytes
+MOST_PARTS: Final = 15  # what msgpack's shortest array header can count; no message comes near
 
 _DTYPES: Final = {1: np.dtype("<i8"), 2: np.dtype("<f8")}
 _CODES: Final = {dtype: code for code, dtype in _DTYPES.items()}
@@ -48,7 +51,7 @@ class Codec:
 
     def __init__(self, largest: int = LARGEST_FRAME) -> None:
         self.largest = min(largest, LARGEST_FRAME)
-        self._pack = msgpack.Packer(default=_pack_array).pack
+        self._pack = msgpack.Packer(default=_pack_extension, strict_types=True).pack  # tuples are names, not arrays
 
     def encode(self, message: Message, id: int, cause: int = 0) -> bytes:  # noqa: A002 - the wire's own word
         """The frame of a message. Raises `RefusedFrame` if it is over the limit: better here than at the peer."""
@@ -64,8 +67,8 @@ class Codec:
         if size > self.largest:
             raise RefusedFrame(Refusal.OVERSIZED, f"the frame has {size} bytes, at most {self.largest}")
         try:
-            parts = msgpack.unpackb(frame, ext_hook=_unpack_array, max_str_len=LONGEST_TEXT, max_array_len=MOST_NAMES)
-        except (ValueError, TypeError, msgpack.UnpackException, RecursionError) as error:
+            parts = msgpack.unpackb(frame, ext_hook=_unpack_extension, **_LIMITS)
+        except (ValueError, TypeError, msgpack.UnpackException, RecursionError, MemoryError) as error:
             raise RefusedFrame(Refusal.MALFORMED, str(error) or type(error).__name__) from error
         if not isinstance(parts, list) or len(parts) < HEAD or not all(map(_is_integer, (parts[0], *parts[2:HEAD]))):
             raise RefusedFrame(Refusal.MALFORMED, "a frame is [version, name, id, cause, fields…]")
@@ -93,7 +96,7 @@ def _is_text(value: Any) -> bool:
 
 
 def _are_names(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(type(one) is str for one in value)
+    return type(value) is tuple
 
 
 def _is_array(dtype: str, dimensions: int) -> Callable[[Any], bool]:
@@ -108,7 +111,7 @@ def _is_array(dtype: str, dimensions: int) -> Callable[[Any], bool]:
 KINDS: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
     "integer": ("an integer from 0 to 2^63 - 1", _is_integer),
     "text": (f"a string of at most {LONGEST_TEXT} bytes", _is_text),
-    "names": (f"a list of at most {MOST_NAMES} strings", _are_names),
+    "names": ("a list of strings", _are_names),
     "integers": ("an int64 array of one dimension", _is_array("<i8", 1)),
     "vector": ("a float64 array of one dimension", _is_array("<f8", 1)),
     "matrix": ("a float64 array of two dimensions", _is_array("<f8", 2)),
@@ -119,20 +122,28 @@ _FIELDS: Final = {
     name: {one: KINDS[kind][1] for one, kind in kinds(message).items()} for name, message in MESSAGES.items()
 }
 _BUILD: Final[dict[str, Callable[..., Message]]] = dict(MESSAGES)
+_LIMITS: Final = {"max_array_len": MOST_PARTS, "max_map_len": 0, "max_bin_len": 0, "max_str_len": LONGEST_TEXT}
 
 
-def _pack_array(value: Any) -> msgpack.ExtType:
-    """An array as an extension type; anything else that msgpack does not know is our own mistake."""
+def _pack_extension(value: Any) -> msgpack.ExtType:
+    """An array or names as an extension type; anything else that msgpack does not know is our own mistake."""
+    if isinstance(value, tuple):
+        return msgpack.ExtType(NAMES_EXTENSION, b"".join(one.encode() + b"\0" for one in value))
     if not isinstance(value, np.ndarray) or value.dtype not in _CODES or value.ndim not in (1, 2):
-        raise TypeError(f"only int64 and float64 arrays of 1 or 2 dimensions travel, got {type(value).__name__}")
+        raise TypeError(f"only names and int64 or float64 arrays of 1 or 2 dimensions travel, got {type(value)}")
     head = struct.pack(f"<BB{value.ndim}I", _CODES[value.dtype], value.ndim, *value.shape)
     return msgpack.ExtType(ARRAY_EXTENSION, head + value.tobytes())
 
 
-def _unpack_array(code: int, data: bytes) -> Any:
-    """The array of an extension's bytes; a wrong code, type, rank or length is a `ValueError`."""
+def _unpack_extension(code: int, data: bytes) -> Any:
+    """The array or the names in an extension's bytes; a wrong code, type, rank, length or end is a `ValueError`."""
+    if code == NAMES_EXTENSION:
+        *names, rest = data.decode().split("\0")
+        if rest:
+            raise ValueError("the last name has no end")
+        return tuple(names)
     if code != ARRAY_EXTENSION or len(data) < 2:
-        raise ValueError(f"extension type must be {ARRAY_EXTENSION} with a type and a rank, got {code}")
+        raise ValueError(f"an extension type is {ARRAY_EXTENSION}, an array, or {NAMES_EXTENSION}, names; got {code}")
     dtype, dimensions = _DTYPES.get(data[0]), data[1]
     if dtype is None or dimensions not in (1, 2):
         raise ValueError(f"an array is of type 1 or 2 with 1 or 2 dimensions, got {data[0]} and {dimensions}")

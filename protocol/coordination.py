@@ -11,6 +11,7 @@ Aggregation is an instruction whose result comes back as a stimulus, so this fil
 import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 from math import ceil, inf
 from typing import Any, ClassVar, Final
 
@@ -103,18 +104,21 @@ class Coordination(Machine):
         self.theta = theta
         self.closed = closed  # the last closed round
         self.present: set[str] = set()
-        self.lost: dict[str, int] = {}  # the dead process of each lost host
+        self.lost: set[str] = set()
         self.silent: set[str] = set()
         self.awaited: set[str] = set()  # hosts that were asked in the open round and still owe something
         self.outcome = ""
         self.reason = ""
+        self._living: dict[str, int] = {}  # the process that joined last in each host's name
+        self._dead: dict[str, int] = {}  # the process of each host that died last
         count = len(terms.clients)
         self._asked = np.zeros(count, dtype=bool)
         self._answered = np.zeros(count, dtype=bool)
         self._thetas = np.empty((count, terms.dimension))
         self._opened = 0.0
         self._noticed = False
-        self._quorum = max(1, ceil(terms.quorum * count))
+        # The quorum as it was written: 0.55 of 100 clients is 55, while 0.55 * 100 is a little more.
+        self._quorum = max(1, ceil(Fraction(str(terms.quorum)) * count))
 
     @property
     def wake_at(self) -> float | None:
@@ -138,25 +142,32 @@ class Coordination(Machine):
     # --- stimuli -----------------------------------------------------------------------------------------------------
 
     def _begin(self, _stimulus: Began) -> list[Instruction]:
-        """Log the start model; a run that goes on from a closed round has logged it before."""
+        """Log the start model; a run that goes on has logged it before, and may have died after its last round."""
+        if self.closed >= self.terms.rounds:
+            return self._finish("completed", "")
         return [] if self.closed else [self._model_record([], [], {})]
 
     def _join(self, stimulus: Arrived) -> list[Instruction]:
+        """Welcome a host and give it what it owes in the open round; open the first round once all are here."""
         host, join = stimulus.peer, stimulus.envelope.message
         assert isinstance(join, Join)
         numbers = self.terms.hosts[host]
         if not np.array_equal(join.clients, numbers):
             return [refused(stimulus, Refusal.NOT_YOURS, f"{host} joined for {join.clients.tolist()[:10]}")]
-        if self.lost.get(host) == join.pid:
+        if self._dead.get(host) == join.pid:
             return [refused(stimulus, Refusal.UNEXPECTED, f"process {join.pid} of {host} is dead")]
         names = self._names(numbers)
         did: list[Instruction] = [received(stimulus, clients=names, pid=join.pid)]
+        if host in self.present and self._living[host] != join.pid:
+            did.append(self._about("client.lost", host))  # a new process can only be there because the old one died
+            self.lost.add(host)
         if host in self.lost or host in self.silent:
-            did.append(Record("client.rejoined", {"name": host, "clients": names, "round": self.closed}))
+            did.append(self._about("client.rejoined", host))
         elif host not in self.present:
-            did.append(Record("client.joined", {"name": host, "clients": names, "round": self.closed}))
+            did.append(self._about("client.joined", host))
         self.present.add(host)
-        self.lost.pop(host, None)
+        self._living[host] = join.pid
+        self.lost.discard(host)
         self.silent.discard(host)
         did.append(Say((host,), Welcome(self.closed), stimulus.envelope.id))
         if self.state is State.GATHERING:
@@ -166,12 +177,14 @@ class Coordination(Machine):
         return did
 
     def _update(self, stimulus: Arrived) -> list[Instruction]:
+        """Keep an update that was asked for and close the round if it was the last; refuse any other."""
         host, update = stimulus.peer, stimulus.envelope.message
         assert isinstance(update, Update)
+        back = [self._about("client.rejoined", host)] if host in self.silent else []
         self.silent.discard(host)
         problem = self._problem(host, update)
         if problem is not None:
-            return [refused(stimulus, *problem, clients=self._names(update.clients))]
+            return [refused(stimulus, *problem, clients=self._names(update.clients)), *back]
         clients, change = update.clients, update.theta - self.theta
         self._thetas[clients] = update.theta
         self._answered[clients] = True
@@ -186,9 +199,10 @@ class Coordination(Machine):
         every = self.terms.keep_weights_every
         if every and update.round % every == 0:
             fields["thetas"] = update.theta
-        return [received(stimulus, **fields), *self._close_if_complete()]
+        return [received(stimulus, **fields), *back, *self._close_if_complete()]
 
     def _aggregated(self, stimulus: Aggregated) -> list[Instruction]:
+        """Log the model; open the next round, or finish after the last one or if the model is not finite."""
         if stimulus.theta.shape != self.theta.shape or not np.isfinite(stimulus.theta).all():
             return self._finish("aborted", f"the aggregate of round {self.closed + 1} is not a finite model")
         self.theta = stimulus.theta
@@ -212,8 +226,7 @@ class Coordination(Machine):
         self._noticed = True
         for host in sorted(self.awaited):
             self.silent.add(host)
-            names = self._names(self.terms.hosts[host])
-            did.append(Record("client.silent", {"name": host, "clients": names, "round": self.closed + 1}))
+            did.append(self._about("client.silent", host))
         self.awaited.clear()
         answered = int(self._answered.sum())
         if answered < self._quorum:
@@ -225,20 +238,20 @@ class Coordination(Machine):
         return did + self._close()
 
     def _lose(self, stimulus: Arrived) -> list[Instruction]:
+        """Stop counting on a host whose process is dead; what it owed is not waited for, except under `wait`."""
         lost = stimulus.envelope.message
         assert isinstance(lost, Lost)
-        numbers = self.terms.hosts.get(lost.host)
-        if numbers is None:
+        if lost.host not in self.terms.hosts:
             return [refused(stimulus, Refusal.UNEXPECTED, f"no host is called {lost.host!r:.80}")]
         did: list[Instruction] = [received(stimulus, name=lost.host)]
-        if self.lost.get(lost.host) == lost.pid:
+        self._dead[lost.host] = lost.pid
+        # The news may be late: of a host that is known to be lost, or whose next process has joined already.
+        if lost.host in self.lost or (lost.host in self.present and self._living[lost.host] != lost.pid):
             return did
-        self.lost[lost.host] = lost.pid
+        self.lost.add(lost.host)
         self.present.discard(lost.host)
         self.silent.discard(lost.host)
-        did.append(
-            Record("client.lost", {"name": lost.host, "clients": self._names(numbers), "round": self.closed + 1})
-        )
+        did.append(self._about("client.lost", lost.host))
         if self.state is State.GATHERING:
             return did + self._start_when_gathered(stimulus.now)
         if self.state is State.TRAINING and not self.terms.wait:
@@ -247,6 +260,7 @@ class Coordination(Machine):
         return did
 
     def _stop(self, stimulus: Arrived) -> list[Instruction]:
+        """Finish with the last closed round."""
         stop = stimulus.envelope.message
         assert isinstance(stop, Stop)
         return [received(stimulus, reason=stop.reason), *self._finish("stopped", stop.reason)]
@@ -255,7 +269,7 @@ class Coordination(Machine):
 
     def _start_when_gathered(self, now: float) -> list[Instruction]:
         """Open the first round once everyone who can come is here."""
-        expected = set(self.terms.hosts) if self.terms.wait else set(self.terms.hosts) - set(self.lost)
+        expected = set(self.terms.hosts) if self.terms.wait else set(self.terms.hosts) - self.lost
         if not expected <= self.present:
             return []
         return self._open_round(now)
@@ -316,10 +330,10 @@ class Coordination(Machine):
         """Why an update may not be used; none if it may."""
         number, clients, terms = self.closed + 1, update.clients, self.terms
         count = len(clients)
-        if self.state is not State.TRAINING or update.round < number:
+        if update.round < number:
             return Refusal.STALE_ROUND, f"round {update.round}, closed is {self.closed}"
-        if update.round > number:
-            return Refusal.FUTURE_ROUND, f"round {update.round}, open is {number}"
+        if update.round > number or self.state is not State.TRAINING:
+            return Refusal.FUTURE_ROUND, f"round {update.round}, closed is {self.closed}"
         if count == 0 or not among(clients, terms.hosts[host]):
             return Refusal.NOT_YOURS, f"{host} answered for {clients.tolist()[:10]}"
         if count > 1 and not (np.diff(clients) > 0).all():
@@ -340,6 +354,11 @@ class Coordination(Machine):
     def _names(self, numbers: Integers | NDArray[np.intp]) -> list[str]:
         known = self.terms.clients
         return [known[one] if 0 <= one < len(known) else str(one) for one in numbers.tolist()]
+
+    def _about(self, event: str, host: str) -> Record:
+        """What happened to a host, in the open round or before the next one."""
+        clients = self._names(self.terms.hosts[host])
+        return Record(event, {"name": host, "clients": clients, "round": self.closed + 1})
 
     def _owing(self) -> tuple[str, ...]:
         """Hosts whose answers the open round lacks."""

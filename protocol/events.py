@@ -86,7 +86,9 @@ _PAYLOAD: Final = {
     "update.received": ("clients", "interactions", "norm", "online", "thetas"),
     "update.sent": ("clients",),
     "train.sent": ("clients",),
+    "lost.sent": ("name",),
     "lost.received": ("name",),
+    "stop.sent": ("reason",),
     "stop.received": ("reason",),
     "finish.sent": ("reason",),
     "finish.received": ("reason",),
@@ -128,7 +130,7 @@ EVENTS: Final[dict[str, Event]] = {
     "metric.measured": Event("models were measured", "evaluator", ("name", "split", "rounds", "values")),
     "node.started": Event("a process was started", "supervisor", ("name", "role", "pid")),
     "node.exited": Event("a process ended", "supervisor", ("name", "role", "pid", "code")),
-    "node.crashed": Event("a node's own code failed", "every node", ("traceback",)),
+    "node.crashed": Event("a node's own code failed", "supervisor", ("name", "traceback")),
     "node.ready": Event("a node is set up and begins its loop", "every node", ("role", "pid")),
 }
 """Every event by its name."""

@@ -47,6 +47,8 @@ class Journal:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self.seq = _mend(self.path)
             self._file = self.path.open("ab", buffering=_BUFFER)
+        except (ValueError, KeyError, TypeError) as error:
+            raise UserError(f"the log cannot be continued, its last line is no record: {self.path}") from error
         except OSError as error:
             raise UserError(f"the log cannot be written: {error.strerror}: {self.path}") from error
         self._appender = _Appender(self._file, [self._stamp, _render], {})

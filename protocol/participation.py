@@ -82,23 +82,26 @@ class Participation(Machine):
 
     @property
     def wake_at(self) -> float | None:
-        """When it must say again that it is here."""
-        return self._spoke + JOIN_EVERY
+        """When it must say again that it is here; never while it trains or once it is done."""
+        return self._spoke + JOIN_EVERY if self.state in (State.JOINING, State.READY) else None
 
     def role_of(self, peer: str) -> str:
         """Only the coordinator speaks to a host."""
         return peer if peer == COORDINATOR else "stranger"
 
     def _join(self, stimulus: Began | TimeCame) -> list[Instruction]:
+        """Say that its clients are here."""
         self._spoke = stimulus.now
         return [Say((COORDINATOR,), Join(self.clients, self.pid))]
 
     def _welcome(self, stimulus: Arrived) -> list[Instruction]:
+        """Be ready for work."""
         if self.state is State.JOINING:
             self.state = State.READY
         return [received(stimulus)]
 
     def _train(self, stimulus: Arrived) -> list[Instruction]:
+        """Begin the local training that is asked for; refuse work for others' clients or another dimension."""
         train = stimulus.envelope.message
         assert isinstance(train, Train)
         asked = train.clients if len(train.clients) else self.clients
@@ -111,6 +114,7 @@ class Participation(Machine):
         return [received(stimulus), LocalTraining(train.round, train.theta, asked)]
 
     def _trained(self, stimulus: Trained) -> list[Instruction]:
+        """Answer with the update and be ready again."""
         asked = self._asked
         assert asked is not None
         self.state = State.READY
@@ -119,6 +123,7 @@ class Participation(Machine):
         return [Say((COORDINATOR,), answer, self._question)]
 
     def _finish(self, stimulus: Arrived) -> list[Instruction]:
+        """End."""
         finish = stimulus.envelope.message
         assert isinstance(finish, Finish)
         self.state = State.FINISHED
