@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+import os
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -27,9 +29,17 @@ def content_hash(path: Path) -> str:
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if stamp(path) == before and time.time_ns() - max(before[1], before[2]) > SETTLED:
-        with suppress(OSError):  # a cache that cannot be written costs time only; building an entry reports it
-            record.parent.mkdir(parents=True, exist_ok=True)
-            scratch = record.with_suffix(f".{time.time_ns()}")
-            scratch.write_text(json.dumps({"path": str(path), "stamp": before, "sha256": digest}))
-            scratch.rename(record)
+        _remember(record, {"path": str(path), "stamp": before, "sha256": digest})
     return digest
+
+
+def _remember(record: Path, values: Mapping[str, object]) -> None:
+    """Write the record at once or not at all; without it the next time takes longer and nothing else changes."""
+    scratch = record.with_suffix(f".{os.getpid()}")
+    try:
+        record.parent.mkdir(parents=True, exist_ok=True)
+        scratch.write_text(json.dumps(values))
+        scratch.rename(record)
+    except OSError:  # building an entry in the same place is what reports a cache that cannot be written
+        with suppress(OSError):
+            scratch.unlink()

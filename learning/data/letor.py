@@ -104,7 +104,10 @@ class LetorRecipe:
         if self.scale != "auto":
             scaling, reason = self.scale, f"scale = {self.scale}"
         elif known:
-            scaling, reason = "query" if known.scaled else "none", f"{known.name} is used so"
+            scaling, reason = (
+                "query" if known.scaled else "none",
+                f"{known.name} is {'scaled' if known.scaled else 'not scaled'} in the literature",
+            )
         elif low < 0 or high > 1:
             scaling, reason = "query", f"an unknown set with values from {low:g} to {high:g}, outside 0 to 1"
         else:

@@ -178,6 +178,7 @@ def _scan_number(text: NDArray[np.uint8], at: int) -> tuple[int, float, int]:  #
     negative = text[at] == MINUS
     if negative or text[at] == PLUS:
         at += 1
+    start = at
     mantissa = np.int64(0)
     digits = kept = fraction = 0  # digits met; digits in the mantissa, without leading zeros; those after the point
     while ZERO <= text[at] <= NINE:
@@ -198,9 +199,9 @@ def _scan_number(text: NDArray[np.uint8], at: int) -> tuple[int, float, int]:  #
                     mantissa = mantissa * 10 + (np.int64(text[at]) - ZERO)
             at += 1
     if digits == 0:
-        is_nan = (text[at] | LOWER) == LETTER_N and (text[at + 1] | LOWER) == LETTER_A
-        if is_nan and (text[at + 2] | LOWER) == LETTER_N and _ends_token(text[at + 3]):
-            return NUMBER, 0.0, at + 3
+        is_nan = (text[start] | LOWER) == LETTER_N and (text[start + 1] | LOWER) == LETTER_A
+        if is_nan and (text[start + 2] | LOWER) == LETTER_N and _ends_token(text[start + 3]):
+            return NUMBER, 0.0, start + 3
         return NO_NUMBER, 0.0, at
     power = 0
     if (text[at] | LOWER) == LETTER_E:

@@ -9,7 +9,7 @@ so that a linear ranker can find only the first part, and queries differ in diff
 relevant documents they have (offset_q). The label is the number of thresholds that u reaches; they are quantiles over
 the whole set.
 
-Only sums, products, quotients and rounding touch the numbers: they have the same bits on every machine.
+Only sums, products, quotients and rounding touch the random numbers: the data have the same bits on every machine.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -2,7 +2,9 @@
 
 import io
 import random
+import re
 import struct
+from math import isinf, isnan
 
 import numpy as np
 import pytest
@@ -12,6 +14,8 @@ from hypothesis import strategies as st
 from learning.data import parsing
 from learning.data.parsing import read_blocks
 from learning.errors import DataError
+
+NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?"
 
 
 def parse(text: bytes):
@@ -28,20 +32,30 @@ def parse(text: bytes):
 
 
 def parse_slowly(text: bytes):
-    """The same, straight from the format's description."""
+    """The same, straight from the format's description; None for what is not LETOR."""
     documents, names = [], []
-    for line in text.decode().split("\n"):
-        label, *rest = line.partition("#")[0].split() or [None]
-        if label is None:
+    for line in text.split(b"\n"):
+        body = line.partition(b"#")[0]
+        tokens = [token.decode("latin-1") for token in re.split(rb"[ \t\r]+", body) if token]
+        if b"\0" in line or not all(" " < character < "\x7f" for token in tokens for character in token):
+            return None
+        if not tokens:
             continue
-        name, *pairs = rest
+        label, name, *pairs = [*tokens, ""]
+        if not (re.fullmatch("[0-9]+", label) and int(label) <= 127 and re.fullmatch("qid:.+", name)):
+            return None
         if name not in names:
             names.append(name)
+        if name != names[-1]:
+            return None
         features = {}
-        for pair in pairs:
-            index, _, value = pair.partition(":")
-            features[int(index) - 1] = 0.0 if value.lower() == "nan" else float(value)
-        documents.append((int(label), names.index(name), features))
+        for pair in pairs[:-1]:
+            match = re.fullmatch(rf"([0-9]+):({NUMBER}|[+-]?nan)", pair, re.IGNORECASE)
+            index, value = (int(match[1]), float(match[2])) if match else (0, 0.0)
+            if not 1 <= index <= 100_000 or index - 1 in features or isinf(value):
+                return None
+            features[index - 1] = 0.0 if isnan(value) else value
+        documents.append((int(label), len(names) - 1, features))
     return documents
 
 
@@ -67,6 +81,28 @@ def test_chunks_of_any_size_give_what_the_slow_parser_gives(seed, chunk, monkeyp
     monkeypatch.setattr(parsing, "CHUNK", chunk)
     text = made_up_text(seed)
     assert parse(text) == parse_slowly(text)
+
+
+def test_a_little_change_is_judged_as_the_slow_parser_judges_it(monkeypatch):
+    """Bytes changed, added and removed at random: the same numbers or a refusal, and never anything else."""
+    dice, refused = random.Random(6), 0
+    good = b"2 qid:1 1:0.5 3:1e5 # x\n0 qid:1 2:-.25\r\n\n1 qid:2 46:12345678901234567890\n0 qid:12 7:nan 8:1E-320\n"
+    for _ in range(3_000):
+        text = bytearray(good)
+        for _ in range(dice.randint(1, 3)):
+            place = dice.randrange(len(text))
+            text[place : place + dice.randint(0, 1)] = dice.choices(
+                b"01239 :.eE+-#\n\r\tqidnaN\x00\xff_", k=dice.randint(0, 1)
+            )
+        monkeypatch.setattr(parsing, "CHUNK", dice.choice([1, 7, 50, 1_000]))
+        expected = parse_slowly(bytes(text))
+        if expected is None:
+            refused += 1
+            with pytest.raises(DataError, match=r"^file, line [1-6]: "):
+                parse(bytes(text))
+        else:
+            assert parse(bytes(text)) == expected, bytes(text)
+    assert 1_000 < refused < 2_500
 
 
 def assert_numbers_equal_float(tokens):
@@ -157,6 +193,7 @@ REFUSED = {
     "half an exponent": (b"1 qid:1 1:1e", "finite number, got '1:1e'"),
     "two points": (b"1 qid:1 1:1.2.3", "finite number, got '1:1.2.3'"),
     "python's underscore": (b"1 qid:1 1:1_000", "finite number, got '1:1_000'"),
+    "a point before nan": (b"1 qid:1 1:.nan", "finite number, got '1:.nan'"),
     "infinity": (b"1 qid:1 1:inf", "finite number, got '1:inf'"),
     "an overflow": (b"1 qid:1 1:1e999", "finite number, got '1e999'"),
     "a binary file": (b"\x1f\x8b\x08\x00", "must be plain text"),
