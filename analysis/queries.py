@@ -40,7 +40,7 @@ class Answer:
             raise _refused(error) from error
 
 
-def ask(database: duckdb.DuckDBPyConnection, query: str) -> Answer:
+def ask(database: duckdb.DuckDBPyConnection, query: str, parameters: dict[str, Any] | None = None) -> Answer:
     """Run a query that only reads; of several statements, the answer is the last one's. Raises `UserError`."""
     cursor = database.cursor()
     try:
@@ -50,7 +50,7 @@ def ask(database: duckdb.DuckDBPyConnection, query: str) -> Answer:
         for statement in statements:
             if not _only_reads(cursor, statement):
                 raise UserError(f"a query can only read (SELECT, PIVOT, EXPLAIN), got: {_shortened(statement.query)}")
-            cursor.execute(statement)
+            cursor.execute(statement, parameters)
     except duckdb.Error as error:
         raise _refused(error) from error
     described = cursor.description or []

@@ -70,14 +70,14 @@ class Run:
         _lock(self.database, None if packed else path / "journal")
         self.packed = packed is not None
 
-    def sql(self, query: str) -> Answer:
-        """Answer a query over the log as it is now."""
+    def sql(self, query: str, parameters: dict[str, Any] | None = None) -> Answer:
+        """Answer a query over the log as it is now; `$name` in it stands for a parameter."""
         self._refresh()
-        return ask(self.database, query)
+        return ask(self.database, query, parameters)
 
-    def rows(self, query: str) -> list[dict[str, Any]]:
+    def rows(self, query: str, parameters: dict[str, Any] | None = None) -> list[dict[str, Any]]:
         """All rows of an answer, each as column -> value."""
-        answer = self.sql(query)
+        answer = self.sql(query, parameters)
         return [dict(zip(answer.columns, row, strict=True)) for row in answer]
 
     def columns(self, view: str) -> dict[str, str]:

@@ -3,21 +3,20 @@
 import json
 
 import pytest
-from small_run import NDCG
 
 from analysis import open_run
 from analysis.summary import Expectation, summarise
 from protocol.journal import Journal
 
 
-def test_the_small_run(run):
+def test_the_small_run(run, small):
     """Every figure of the summary, and a verdict with its reasons."""
     summary = summarise(run)
     online = 0.5 + 0.9995 * 0.75 + 0.9995**2 * 0.25
     assert summary.rounds == 3
     assert summary.model == f"{3:064x}"
     assert summary.metrics == {
-        "ndcg_at_10": NDCG[-1],
+        "ndcg_at_10": small.ndcg[-1],
         "online": pytest.approx(online, rel=1e-14),
         "online_ndcg_at_10": 0.25,
     }

@@ -4,21 +4,20 @@ import json
 from datetime import UTC, datetime
 
 import pytest
-from small_run import CLIENTS, MODELS, NDCG, ONLINE, SCENARIO, START, THETAS
 
 
-def moment(ticks: int) -> datetime:
+def moment(start: float, ticks: int) -> datetime:
     """The clock's reading number `ticks`, as SQL gives it: UTC without a zone."""
-    return datetime.fromtimestamp(START + 0.5 * ticks, UTC).replace(tzinfo=None)
+    return datetime.fromtimestamp(start + 0.5 * ticks, UTC).replace(tzinfo=None)
 
 
-def test_run_is_one_row(run):
+def test_run_is_one_row(run, small):
     """What was run and how it ended."""
     (row,) = run.rows("from run")
-    assert json.loads(row.pop("scenario")) == SCENARIO
+    assert json.loads(row.pop("scenario")) == small.scenario
     assert json.loads(row.pop("versions")) == {"foltr": "0.1.0"}
-    assert row.pop("started") == moment(4)
-    assert (row.pop("finished") - moment(4)).total_seconds() == row.pop("seconds")
+    assert row.pop("started") == moment(small.start, 4)
+    assert (row.pop("finished") - moment(small.start, 4)).total_seconds() == row.pop("seconds")
     assert row == {
         "name": "small",
         "scenario_hash": "5e4" * 21,
@@ -45,10 +44,10 @@ def test_nodes_has_a_row_for_each_process(run):
     ]
 
 
-def test_clients_in_the_order_of_the_roster(run):
+def test_clients_in_the_order_of_the_roster(run, small):
     """Who they are and when they came."""
     rows = run.rows("from clients")
-    assert [row["id"] for row in rows] == CLIENTS
+    assert [row["id"] for row in rows] == small.clients
     assert [row["number"] for row in rows] == [0, 1, 2]
     assert [row["host"] for row in rows] == ["host-0", "host-0", "host-1"]
     assert {(row["clicks"], row["interactions"], row["attack"], row["left"]) for row in rows} == {
@@ -57,13 +56,13 @@ def test_clients_in_the_order_of_the_roster(run):
     assert rows[0]["joined"] == rows[1]["joined"] < rows[2]["joined"]
 
 
-def test_rounds(run):
+def test_rounds(run, small):
     """Every model with who is in it; the start was never open."""
     rows = run.rows("from rounds order by round")
     assert [row["round"] for row in rows] == [0, 1, 2, 3]
-    assert [row["theta"] for row in rows] == MODELS
+    assert [row["theta"] for row in rows] == small.models
     assert [row["model"] for row in rows] == [f"{one:064x}" for one in range(4)]
-    assert [row["participants"] for row in rows] == [[], CLIENTS, ["ann", "bob"], CLIENTS]
+    assert [row["participants"] for row in rows] == [[], small.clients, ["ann", "bob"], small.clients]
     assert [row["missing"] for row in rows] == [[], [], ["cat"], []]
     assert {row["phase"] for row in rows} == {"training"}
     assert rows[0]["opened"] is None
@@ -71,13 +70,13 @@ def test_rounds(run):
     assert json.loads(rows[1]["aggregation"]) == {"rule": "fedavg"}
 
 
-def test_updates(run):
+def test_updates(run, small):
     """Each client's model, its change and its clicks' worth."""
     rows = run.rows("from updates where accepted order by round, client")
-    assert {(row["round"], row["client"]): row["theta"] for row in rows} == THETAS
-    assert {(row["round"], row["client"]): row["online_ndcg_at_10"] for row in rows} == ONLINE
+    assert {(row["round"], row["client"]): row["theta"] for row in rows} == small.thetas
+    assert {(row["round"], row["client"]): row["online_ndcg_at_10"] for row in rows} == small.online
     for row in rows:
-        before = MODELS[row["round"] - 1]
+        before = small.models[row["round"] - 1]
         assert row["delta"] == [a - b for a, b in zip(row["theta"], before, strict=True)]
         assert row["norm"] == pytest.approx(sum(one**2 for one in row["delta"]) ** 0.5, rel=1e-15)
         assert (row["n"], row["phase"], row["reason"]) == (5, "training", None)
@@ -101,22 +100,22 @@ def test_refused_updates_are_there_with_their_reason(run):
     }
 
 
-def test_offline_metrics(run):
+def test_offline_metrics(run, small):
     """nDCG@10 of each model."""
     rows = run.rows("select round, client, value from metrics where name = 'ndcg_at_10' order by round")
-    assert [row["value"] for row in rows] == NDCG
+    assert [row["value"] for row in rows] == small.ndcg
     assert [row["round"] for row in rows] == [0, 1, 2, 3]
     assert {row["client"] for row in rows} == {None}
 
 
-def test_online_metrics(run):
+def test_online_metrics(run, small):
     """A client's online nDCG in a round, and the discounted sum of the means over clients."""
     rows = run.rows("select round, client, value from metrics where name = 'online_ndcg_at_10'")
-    assert {(row["round"], row["client"]): row["value"] for row in rows} == ONLINE
+    assert {(row["round"], row["client"]): row["value"] for row in rows} == small.online
     rows = run.rows("select round, value from metrics where name = 'online' order by round")
     total = 0.0
     for number, row in enumerate(rows, start=1):
-        of_round = [value for (at, _client), value in ONLINE.items() if at == number]
+        of_round = [value for (at, _client), value in small.online.items() if at == number]
         total += 0.9995 ** (number - 1) * sum(of_round) / len(of_round)
         assert row == {"round": number, "value": pytest.approx(total, rel=1e-14)}
     assert len(rows) == 3
