@@ -1,5 +1,6 @@
 """The evaluator: follows the coordinator's log and measures its models, many at once; never sits in the loop."""
 
+import os
 from typing import Final
 
 import numpy as np
@@ -33,6 +34,7 @@ class Evaluator:
         self._name = f"ndcg_at_{plan.scenario.evaluation.at}"
         self._unmeasured: tuple[int, list[float]] | None = None  # the newest model that was not due
         self._finished = False
+        self.journal.append("node.ready", role=EVALUATOR, pid=os.getpid())
 
     def follow(self) -> bool:
         """Measure what the log has by now; false if it had nothing new."""

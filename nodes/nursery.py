@@ -15,6 +15,7 @@ from protocol.journal import Journal
 
 __all__ = ["Child", "Nursery", "ended_how", "start_forkserver"]
 
+_BURIAL: Final = 5.0  # seconds that the kernel may take to end a killed process
 _PRELOAD: Final = ["__main__", "nodes.preload"]  # the command's own module too, or every node would import it again
 
 
@@ -87,11 +88,14 @@ class Nursery:
             gone += self.ended()
         return gone
 
-    def kill(self) -> None:
-        """End whoever is left: SIGKILL ends paused processes too."""
+    def kill(self, *, but: str = "") -> None:
+        """End whoever is left, but one perhaps; SIGKILL ends paused processes too."""
+        spared = self.children.pop(but, None)
         for child in self.children.values():
             child.process.kill()
-        self.wait(5)
+        self.wait(_BURIAL)
+        if spared is not None:
+            self.children[but] = spared
 
 
 def ended_how(code: int) -> str:

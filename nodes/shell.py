@@ -4,6 +4,7 @@ The order is fixed: what is sent is logged, the log is flushed, then the frame l
 instant has told nobody anything that its log does not know.
 """
 
+import os
 from collections.abc import Callable
 from typing import Any, Final, Protocol
 
@@ -50,7 +51,8 @@ class Shell:
         self._said = 0  # messages said so far: their ids are 1, 2, …
 
     def begin(self) -> None:
-        """Start the machine."""
+        """Say that the node is there, and start the machine."""
+        self.journal.append("node.ready", role=self.machine.role, pid=os.getpid())
         self._feed(Began(self._clock()), None)
 
     def on_frame(self, peer: str, frame: bytes | memoryview) -> None:

@@ -58,6 +58,9 @@ class Supervisor:
                 self.watcher.started(self.plan)
                 while self._over is None:
                     self._look()
+            if self._progress is None or not self._progress.outcome:
+                self.journal.append("run.abandoned", outcome=self._over.outcome, reason=self._over.reason)
+                self.nursery.kill(but=EVALUATOR)  # nobody will tell them that it is over
             self._wind_up()
             return self._over
         finally:
@@ -138,7 +141,8 @@ class Supervisor:
             self._over = Ending("aborted", words)
             return
         if child.task.role == "coordinator":
-            self._hear(GRACE)  # its last word may still be on its way
+            if code == 0:
+                self._hear(GRACE)  # its last word is still on its way
             died = Ending("aborted", f"the coordinator died ({how}); its log holds every closed round")
             self._over = self._over or died
             return

@@ -114,6 +114,7 @@ EVENTS: Final[dict[str, Event]] = {
     ),
     "clients.enrolled": Event("who takes part", "coordinator", ("clients", "hosts", "clicks", "interactions")),
     "run.finished": Event("the run is over", "coordinator", ("outcome", "reason", "model")),
+    "run.abandoned": Event("the run ended without a word of its coordinator", "supervisor", ("outcome", "reason")),
     "run.waiting": Event("the open round cannot close, and for whom it waits", "coordinator", ("waiting",)),
     "round.closed": Event(
         "a model was made; round 0 is the start",
