@@ -70,8 +70,7 @@ class LetorRecipe:
     def of(cls, folder: Path, fold: int, scale: str, dtype: str) -> Self:
         """The recipe for a fold of a folder."""
         files = find_files(folder, fold)
-        with _readable(folder):
-            hashes = {split: content_hash(path) for split, path in files.items()}
+        hashes = {split: _hash(path) for split, path in files.items()}
         return cls(folder.resolve().name, fold, files, hashes, scale, dtype)
 
     def identity(self) -> Mapping[str, object]:
@@ -81,7 +80,7 @@ class LetorRecipe:
 
     def build(self, directory: Path, progress: Progress | None) -> Facts:
         """Parse the files."""
-        meter = _Meter(progress, 2 * sum(path.stat().st_size for path in self.files.values()))
+        meter = _Meter(progress, 2 * sum(_size(path) for path in self.files.values()))
         surveys = {split: _survey(path, meter) for split, path in self.files.items()}
         dimension = max(survey.dimension for survey in surveys.values())
         if not dimension:
@@ -92,9 +91,8 @@ class LetorRecipe:
             rows = _rows(self.files[split], meter, dimension, facts.scaling) if split in surveys else iter(())
             write_split(directory, split, (documents, dimension), self.dtype, rows)
         for split, path in self.files.items():
-            with _readable(path):
-                if content_hash(path) != self.hashes[split]:
-                    raise DataError(f"{path} must not change while it is read")
+            if _hash(path) != self.hashes[split]:
+                raise DataError(f"{path} must not change while it is read")
         return facts
 
     def _facts(self, surveys: list["_Survey"]) -> Facts:
@@ -104,10 +102,7 @@ class LetorRecipe:
         if self.scale != "auto":
             scaling, reason = self.scale, f"scale = {self.scale}"
         elif known:
-            scaling, reason = (
-                "query" if known.scaled else "none",
-                f"{known.name} is {'scaled' if known.scaled else 'not scaled'} in the literature",
-            )
+            scaling, reason = "query" if known.scaled else "none", f"as the literature uses {known.name}"
         elif low < 0 or high > 1:
             scaling, reason = "query", f"an unknown set with values from {low:g} to {high:g}, outside 0 to 1"
         else:
@@ -192,6 +187,16 @@ def _blocks(path: Path, meter: _Meter) -> Iterator[Block]:
                 done = raw.tell()
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise DataError(f"{path} must be a whole gzip file, got a truncated or damaged one ({error})") from error
+
+
+def _hash(path: Path) -> str:
+    with _readable(path):
+        return content_hash(path)
+
+
+def _size(path: Path) -> int:
+    with _readable(path):
+        return path.stat().st_size
 
 
 @contextmanager

@@ -100,9 +100,12 @@ class _Scan:
         """The first so many queries."""
         documents = self.documents if queries == self.queries else int(self.firsts[queries])
         entries = int(self.stops[documents])
-        offsets = np.append(self.firsts[:queries], documents)
         return Block(
-            self.labels[:documents], self.stops[: documents + 1], self.indices[:entries], self.values[:entries], offsets
+            labels=self.labels[:documents].copy(),  # the only array that is kept after the next block is read
+            stops=self.stops[: documents + 1],
+            indices=self.indices[:entries],
+            values=self.values[:entries],
+            offsets=np.append(self.firsts[:queries], documents),
         )
 
 

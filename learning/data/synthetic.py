@@ -41,14 +41,14 @@ class Shape:
     sparse: float  # the share of the features that are mostly 0
 
 
-# the queries of MQ2007 are as many as the public set's; the other three are scaled down to what is quickly made
+# MQ2007 has as many queries as the public set; the other three have fewer, so that they are quickly made.
 SHAPES: Mapping[str, Shape] = {
     "mq2007": Shape((1_017, 339, 339), 41, 46, (0.74, 0.20, 0.06), skewed=0.3, sparse=0.3),
     "mslr10k": Shape((1_500, 500, 500), 120, 136, (0.52, 0.32, 0.13, 0.02, 0.01), skewed=0.4, sparse=0.2),
     "yahoo": Shape((2_000, 300, 700), 24, 700, (0.26, 0.36, 0.28, 0.08, 0.02), skewed=0.3, sparse=0.4),
     "istella": Shape((1_500, 560, 510), 103, 220, (0.89, 0.02, 0.04, 0.03, 0.02), skewed=0.1, sparse=0.8),
 }
-LIMITS = {"queries": (1, 1_000_000), "documents": (2, 10_000), "seed": (0, WORD - 1)}  # of the options
+LIMITS = {"queries": (1, 100_000), "documents": (2, 1_000), "seed": (0, WORD - 1)}  # of the options
 
 # Half of the topics are loud: the features are full of them and they matter little; the quiet ones matter much. So a
 # ranker that learns from clicks climbs at once with the loud topics and goes on climbing slowly with the quiet ones.
@@ -61,6 +61,7 @@ NOISE = (1.0, 3.0)  # the range of noise_q
 SPREAD = 3.7  # the standard deviation of offset_q: about every eighth query has no relevant document
 BLUR = (0.1, 0.6)  # the range of the features' own noise
 BLOCK_VALUES = 1 << 21  # features made at a time
+PART_COUNTS, PART_TOPICS, PART_FEATURES = 1, 2, 3  # each has random streams of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +152,6 @@ class _Block:
 
     def stream(self, part: int) -> np.random.Generator:
         return stream(self.seed, Purpose.SYNTHETIC, client=part, round=self.number)
-
-
-PART_COUNTS, PART_TOPICS, PART_FEATURES = 1, 2, 3
 
 
 def _blocks(split: int, recipe: SyntheticRecipe, shape: Shape, size: int) -> Iterator[_Block]:

@@ -24,8 +24,8 @@ def test_only_two_kinds_of_source_are_known(source, judge):
     [
         ("synthetic:mq2009", "must be one of istella, mq2007, mslr10k, yahoo; got 'mq2009'"),
         ("synthetic:mq2007?rows=3", "must be one of documents, queries, seed; got 'rows'"),
-        ("synthetic:mq2007?queries=0", "queries of a synthetic source must be an integer from 1 to 1000000, got '0'"),
-        ("synthetic:mq2007?documents=1", "must be an integer from 2 to 10000, got '1'"),
+        ("synthetic:mq2007?queries=0", "queries of a synthetic source must be an integer from 1 to 100000, got '0'"),
+        ("synthetic:mq2007?documents=1", "must be an integer from 2 to 1000, got '1'"),
         ("synthetic:mq2007?seed=", "must be an integer from 0 to 18446744073709551615, got ''"),
         ("synthetic:mq2007?seed=-1", "got '-1'"),
         ("synthetic:mq2007?seed=²", "got '²'"),
@@ -75,7 +75,7 @@ def test_the_fold_must_exist(judge, write_fold, tmp_path):
 def test_checking_reads_no_data_and_makes_no_cache(write_fold, cache_home):
     """A scenario can be checked at once, whatever is in the files."""
     check_source(write_fold(b"this is not LETOR"))
-    check_source("synthetic:istella?queries=1000000")
+    check_source("synthetic:istella?queries=100000")
     assert not cache_home.exists()
 
 
