@@ -83,38 +83,41 @@ def fetch(recipe: Recipe, progress: Progress | None = None) -> Entry:
     try:
         root.mkdir(parents=True, exist_ok=True)
         with _locked(directory.with_suffix(".lock")):
-            entry = _open(directory)  # another process may have built it while this one waited
-            if entry is None:
-                _build(recipe, directory, progress)
-                entry = _open(directory)
+            # another process may have built it while this one waited
+            return _open(directory) or _build(recipe, directory, progress)
     except OSError as error:
         raise DataError(
             f"the data cache needs a writable directory with room: {error.strerror or error} in {root}; "
             f"set FOLTR_CACHE to another directory"
         ) from error
-    if entry is None:
-        raise DataError(f"the data cache cannot be read back from {directory}; set FOLTR_CACHE to another directory")
-    return entry
 
 
-def _build(recipe: Recipe, directory: Path, progress: Progress | None) -> None:
-    """Build the entry beside its place and rename it there; a failure leaves nothing behind. The lock is held."""
+def _build(recipe: Recipe, directory: Path, progress: Progress | None) -> Entry:
+    """Build the entry beside its place, open it and rename it there; a failure leaves nothing behind.
+
+    The lock is held. Open arrays stay valid under the new name, whatever happens to it afterwards.
+    """
     scratch = directory.with_suffix(".building")
     if scratch.exists():  # its builder was killed
         shutil.rmtree(scratch)
     scratch.mkdir()
     try:
         facts = recipe.build(scratch, progress)
-        arrays = {name: {"stamp": stamp(scratch / name), "sum": _sum(scratch / name)} for name in array_names()}
-        content = {"facts": asdict(facts), "arrays": arrays}
-        manifest = {"content": content, "sum": zlib.crc32(_json(content))}
-        (scratch / MANIFEST).write_bytes(_json(manifest))
+        _write_manifest(scratch, facts)
+        splits = _map_splits(scratch)
         if directory.exists():  # damaged; whoever has it open keeps the files
             shutil.rmtree(directory)
         scratch.rename(directory)
     except BaseException:
         shutil.rmtree(scratch, ignore_errors=True)
         raise
+    return Entry(directory, facts, splits)
+
+
+def _write_manifest(directory: Path, facts: Facts) -> None:
+    arrays = {name: {"stamp": stamp(directory / name), "sum": _sum(directory / name)} for name in array_names()}
+    content = {"facts": asdict(facts), "arrays": arrays}
+    (directory / MANIFEST).write_bytes(_json({"content": content, "sum": zlib.crc32(_json(content))}))
 
 
 def _open(directory: Path) -> Entry | None:
@@ -126,9 +129,13 @@ def _open(directory: Path) -> Entry | None:
             return None
         if not all(_is_intact(directory / name, content["arrays"][name]) for name in array_names()):
             return None
-        return Entry(directory, Facts(**content["facts"]), {split: map_split(directory, split) for split in SPLITS})
+        return Entry(directory, Facts(**content["facts"]), _map_splits(directory))
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def _map_splits(directory: Path) -> Mapping[str, Queries]:
+    return {split: map_split(directory, split) for split in SPLITS}
 
 
 def _is_intact(path: Path, recorded: Mapping[str, object]) -> bool:
