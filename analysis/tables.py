@@ -19,7 +19,7 @@ __all__ = ["SHOWN", "render", "show_table", "write_csv", "write_json"]
 
 SHOWN: Final = 40  # rows of a table on the screen
 LONGEST_CELL: Final = 60  # characters
-SHOWN_NUMBERS: Final = 3  # of a list
+SHOWN_MEMBERS: Final = 2  # of a list
 
 
 def render(answer: Answer, form: Literal["table", "json", "csv"], *, everything: bool = False) -> None:
@@ -35,17 +35,18 @@ def render(answer: Answer, form: Literal["table", "json", "csv"], *, everything:
 
 
 def show_table(answer: Answer, console: "Console", limit: int | None = SHOWN) -> None:
-    """Print an answer as a table of at most `limit` rows (none: all), and how many more there are."""
-    from rich.table import Table  # not at import: a command that prints JSON starts without it
-    from rich.text import Text
+    """Print an answer as a table of at most `limit` rows (none: all), and how many more there are.
 
-    table = Table(header_style="bold", pad_edge=False)
-    for name, kind in zip(answer.columns, answer.types, strict=True):
-        table.add_column(Text(name), justify="right" if _is_number(kind) else "left", overflow="fold")
+    A row is one line, with long cells cut to what the width allows; where that leaves too little, a row is a block of
+    `column  value` lines.
+    """
     rows = iter(answer)
-    for row in islice(rows, limit):
-        table.add_row(*(Text(_cell(value)) for value in row))
-    console.print(table)
+    cells = [[_cell(value) for value in row] for row in islice(rows, limit)]
+    longest = _longest_cell(answer.columns, cells, console.width)
+    if longest is None:
+        _show_blocks(answer.columns, cells, console)
+    else:
+        _show_grid(answer, cells, longest, console)
     more = sum(1 for _ in rows)
     if more:
         plural = "s" if more > 1 else ""
@@ -68,6 +69,34 @@ def write_csv(answer: Answer, stream: TextIO) -> None:
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(answer.columns)
     writer.writerows([_field(value) for value in row] for row in answer)
+
+
+def _longest_cell(columns: list[str], cells: list[list[str]], width: int) -> int | None:
+    """The longest cell with which all columns fit; none if they do not with the shortest that can be read."""
+    widest = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
+    for longest in (LONGEST_CELL, 40, 28, 20, 14):
+        if sum(min(longest, one) + 3 for one in widest) + 1 <= width:
+            return longest
+    return None
+
+
+def _show_grid(answer: Answer, cells: list[list[str]], longest: int, console: "Console") -> None:
+    from rich.table import Table  # not at import: a command that prints JSON starts without it
+    from rich.text import Text
+
+    table = Table(header_style="bold")
+    for name, kind in zip(answer.columns, answer.types, strict=True):
+        table.add_column(Text(_cut(name, longest)), justify="right" if _is_number(kind) else "left", no_wrap=True)
+    for row in cells:
+        table.add_row(*(Text(_cut(cell, longest)) for cell in row))
+    console.print(table)
+
+
+def _show_blocks(columns: list[str], cells: list[list[str]], console: "Console") -> None:
+    margin = max(map(len, columns)) + 2
+    for row in cells:
+        lines = [f"{name:{margin}}{cell}" for name, cell in zip(columns, row, strict=True)]
+        console.print("\n".join(_cut(line, console.width) for line in lines), markup=False, highlight=False, end="\n\n")
 
 
 def _is_number(kind: str) -> bool:
@@ -101,21 +130,21 @@ def _field(value: Any) -> Any:
 
 
 def _cell(value: Any) -> str:
-    """A value as a cell of a table: short enough to read, cut where it is long."""
+    """A value as a cell of a table: on one line, lists cut to their first members."""
     for kind, shown in _SHOWN.items():
         if isinstance(value, kind):
-            return _cut(shown(value))
-    return _cut(str(value))
+            return shown(value)
+    return " ".join(str(value).split())
 
 
 def _list(values: list[Any]) -> str:
-    if len(values) <= SHOWN_NUMBERS + 1:
+    if len(values) <= SHOWN_MEMBERS + 1:
         return f"[{', '.join(map(_cell, values))}]"
-    return f"[{', '.join(map(_cell, values[:SHOWN_NUMBERS]))}, … {len(values)} in all]"
+    return f"[{', '.join(map(_cell, values[:SHOWN_MEMBERS]))}, … {len(values)} in all]"
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_CELL else text[: LONGEST_CELL - 1] + "…"
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 _READ: Final[dict[str, Callable[[Any], Any]]] = {

@@ -2,8 +2,13 @@
 -- Reads: log.coordinator, log.evaluator, log.supervisor, log.everyone, log.lines (see analysis/relations.py).
 -- A view reads only the files that can have its events; a packed run holds each of these as a table.
 
--- run: one row; what was run, and how it ended.
+-- run: one row; what was run, and how it ended. The supervisor tells the end that the coordinator could not.
 create or replace view run as
+with ends as (
+    select ts, outcome, reason, true as own from log.coordinator where event = 'run.finished'
+    union all
+    select ts, outcome, reason, false from log.supervisor where event = 'run.abandoned'
+)
 select
     started.scenario ->> '$.name' as name,
     started.scenario,
@@ -14,35 +19,36 @@ select
     started.engine,
     started.weights,
     started.ts as started,
-    finished.ts as finished,
-    finished.outcome,
-    finished.reason,
-    epoch(finished.ts - started.ts) as seconds
+    ended.ts as finished,
+    ended.outcome,
+    ended.reason,
+    epoch(ended.ts - started.ts) as seconds
 from (from log.coordinator where event = 'run.started' order by seq limit 1) as started
-left join (from log.coordinator where event = 'run.finished' order by seq desc limit 1) as finished on true;
+left join (from ends order by own desc, ts desc limit 1) as ended on true;
 
--- nodes: one row a process; a node that was restarted has several.
+-- nodes: one row a process, in the order in which they were started; a node that was restarted has several.
 create or replace view nodes as
 with
     started as (select name, role, pid, ts, seq from log.supervisor where event = 'node.started'),
-    exited as (select name, pid, min(ts) as ts, any_value(code) as code from log.supervisor where event = 'node.exited' group by name, pid),
-    ready as (select node as name, role, pid, min(ts) as ts from log.everyone where event = 'node.ready' group by node, role, pid),
-    enrolled as (select unnest(clients) as client, unnest(hosts) as host from log.coordinator where event = 'clients.enrolled'),
+    exited as (select name, pid, ts, code from log.supervisor where event = 'node.exited'),
+    enrolled as (
+        select unnest(clients) as client, unnest(hosts) as host
+        from log.coordinator
+        where event = 'clients.enrolled'
+    ),
     hosts as (select host, list(distinct client order by client) as clients from enrolled group by host)
 select
-    name,
-    coalesce(started.role, ready.role) as role,
-    pid,
+    started.name,
+    started.role,
+    started.pid,
     started.ts as started,
-    ready.ts as ready,
     exited.ts as exited,
     exited.code,
     coalesce(hosts.clients, []) as clients
 from started
-full join ready using (name, pid)
 left join exited using (name, pid)
-left join hosts on hosts.host = name
-order by coalesce(started.ts, ready.ts), started.seq, name;
+left join hosts on hosts.host = started.name
+order by started.seq;
 
 -- clients: one row a client, in the roster's order.
 create or replace view clients as
@@ -172,22 +178,35 @@ select
 from log.everyone
 where direction is not null;
 
--- faults: one row a fault of a host, from when it was noticed until the host was back.
+-- faults: one row a fault of a node, from when it was noticed until a host was back.
+-- A host is back when it joins again; a silent one also when its answer comes.
 create or replace view faults as
 with
     noticed as (
-        select if(event = 'client.lost', 'lost', 'silent') as what, name as whom, ts, seq, round, clients
+        select split_part(event, '.', 2) as what, name as whom, ts, round, clients, null::varchar as detail
         from log.coordinator
         where event in ('client.lost', 'client.silent')
+        union all
+        select 'crashed', name, ts, round, null, traceback
+        from log.supervisor
+        where event = 'node.crashed'
     ),
     back as (
-        select if(event = 'client.rejoined', name, peers[1]) as whom, ts, seq
+        select if(event = 'client.rejoined', name, peers[1]) as whom, ts
         from log.coordinator
         where event in ('client.rejoined', 'update.received')
     )
-select noticed.what, noticed.whom, noticed.ts as since, min(back.ts) as until, null::varchar as by, noticed.round, noticed.clients
+select
+    noticed.what,
+    noticed.whom,
+    noticed.ts as since,
+    min(back.ts) as until,
+    null::varchar as by,
+    noticed.round,
+    noticed.clients,
+    noticed.detail
 from noticed
-left join back on back.whom = noticed.whom and back.seq > noticed.seq
+left join back on back.whom = noticed.whom and back.ts > noticed.ts
 group by all
 order by since;
 

@@ -81,7 +81,6 @@ def play(run: Path) -> Path:
         weights="all",
     )
     coordinator.append("clients.enrolled", clients=CLIENTS, hosts=HOSTS, clicks=["perfect"] * 3, interactions=[5, 5, 5])
-    coordinator.append("node.ready", role="coordinator", pid=100)
     for host, clients, pid in (("host-0", ["ann", "bob"], 102), ("host-1", ["cat"], 103)):
         join(coordinator, hosts[host], host, clients, pid, "joined")
     close(coordinator, 0, [], [])
@@ -109,6 +108,7 @@ def play(run: Path) -> Path:
     close(coordinator, 2, ["ann", "bob"], ["cat"])
     evaluator.append("metric.measured", name="ndcg_at_10", split="test", rounds=[0, 1, 2], values=NDCG[:3])
 
+    supervisor.append("node.crashed", name="host-1", traceback="its last words")
     supervisor.append("node.exited", name="host-1", role="host", pid=103, code=-9)
     supervisor.append("node.started", name="host-1", role="host", pid=104)
     join(coordinator, hosts["host-1"], "host-1", ["cat"], 104, "rejoined")
@@ -125,7 +125,6 @@ def play(run: Path) -> Path:
 
 def join(coordinator: Journal, host: Journal, name: str, clients: list[str], pid: int, how: str) -> None:
     """A host's process is ready, joins and is welcomed."""
-    host.append("node.ready", role="host", pid=pid)
     host.append("join.sent", **said("sent", "join", "coordinator", id=1, size=20))
     coordinator.append("join.received", clients=clients, pid=pid, **said("received", "join", name, id=1, size=20))
     coordinator.append(f"client.{how}", name=name, clients=clients)

@@ -48,9 +48,25 @@ def test_long_lists_and_texts_are_cut(run):
     text = shown(
         run.sql("select list_transform(range(46), lambda x: x + 0.5) as theta, repeat('x', 500) as long, '[red]' as r")
     )
-    assert "[0.5, 1.5, 2.5, … 46 in all]" in text
+    assert "[0.5, 1.5, … 46 in all]" in text
     assert "x" * 61 not in text
     assert "[red]" in text
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+@pytest.mark.parametrize("view", ["run", "updates", "events"])
+def test_a_wide_table_fits_the_screen(run, view, width):
+    """No line is longer than the screen, and every column's name is there."""
+    text = shown(run.sql(f"from {view}"), width=width)
+    assert max(map(len, text.splitlines())) <= width
+    for name in run.columns(view):
+        assert name[:13] in text
+
+
+def test_rows_that_do_not_fit_are_blocks(run):
+    """Below some width a row is a block of lines, one a column."""
+    lines = shown(run.sql("select name, seed, engine from run union all select 'b', 1, null"), width=20).splitlines()
+    assert lines == ["name    small", "seed    7", "engine  processes", "", "name    b", "seed    1", "engine  ", ""]
 
 
 def test_json_is_exact(run):

@@ -2,8 +2,12 @@
 
 import json
 from datetime import UTC, datetime
+from itertools import count
 
 import pytest
+
+from analysis import open_run
+from protocol.journal import Journal
 
 
 def moment(start: float, ticks: int) -> datetime:
@@ -32,15 +36,13 @@ def test_run_is_one_row(run, small):
 
 def test_nodes_has_a_row_for_each_process(run):
     """host-1 was killed and started again: two rows."""
-    rows = run.rows(
-        "select name, role, pid, exited is not null as gone, code, clients, ready is not null as ready from nodes"
-    )
+    rows = run.rows("select name, role, pid, exited is not null as gone, code, clients from nodes")
     assert [tuple(row.values()) for row in rows] == [
-        ("coordinator", "coordinator", 100, False, None, [], True),
-        ("evaluator", "evaluator", 101, False, None, [], False),
-        ("host-0", "host", 102, False, None, ["ann", "bob"], True),
-        ("host-1", "host", 103, True, -9, ["cat"], True),
-        ("host-1", "host", 104, False, None, ["cat"], True),
+        ("coordinator", "coordinator", 100, False, None, []),
+        ("evaluator", "evaluator", 101, False, None, []),
+        ("host-0", "host", 102, False, None, ["ann", "bob"]),
+        ("host-1", "host", 103, True, -9, ["cat"]),
+        ("host-1", "host", 104, False, None, ["cat"]),
     ]
 
 
@@ -138,10 +140,34 @@ def test_messages_have_a_row_for_each_peer(run):
 
 def test_faults_last_until_the_host_is_back(run):
     """host-1 was lost in round 2 and joined again."""
-    (row,) = run.rows("from faults")
+    crash, row = run.rows("from faults order by what")
+    assert (crash["what"], crash["whom"], crash["detail"]) == ("crashed", "host-1", "its last words")
     (back,) = run.rows("select ts from events where event = 'client.rejoined'")
     assert (row["what"], row["whom"], row["round"], row["clients"]) == ("lost", "host-1", 2, ["cat"])
-    assert row["since"] < row["until"] == back["ts"]
+    assert row["since"] < row["until"] == crash["until"] == back["ts"]
+
+
+def test_a_silent_host_is_back_when_it_answers(tmp_path):
+    """No one says that it rejoined: its next answer does. An abandoned run's end is the supervisor's word."""
+    ticks = count()
+    journals = [Journal(tmp_path, name, lambda: float(next(ticks))) for name in ("coordinator", "supervisor")]
+    coordinator, supervisor = journals
+    coordinator.append("run.started", scenario={"name": "x"})
+    coordinator.append("client.silent", name="host-0", clients=["ann"], round=1)
+    coordinator.append("client.silent", name="host-1", clients=["bob"], round=1)
+    coordinator.append("update.received", round=2, peers=["host-0"], clients=["ann"])
+    supervisor.append("run.abandoned", outcome="aborted", reason="the coordinator died")
+    for journal in journals:
+        journal.close()
+    with open_run(tmp_path) as run:
+        rows = run.rows("select what, whom, epoch(since) as since, epoch(until) as until from faults order by whom")
+        assert rows == [
+            {"what": "silent", "whom": "host-0", "since": 1.0, "until": 3.0},
+            {"what": "silent", "whom": "host-1", "since": 2.0, "until": None},
+        ]
+        assert run.rows("select outcome, reason, seconds from run") == [
+            {"outcome": "aborted", "reason": "the coordinator died", "seconds": 4.0}
+        ]
 
 
 def test_events_are_all_records(run):
