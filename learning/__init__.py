@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike
 __all__ = ["is_cold", "warm"]
 
 
-def warm(dtype: DTypeLike = "float64") -> None:
+def warm(dtype: DTypeLike = "float32") -> None:
     """Compile, or load from disk, every loop of a run on features of this dtype; processes forked later share them."""
     from learning.kernels import warming
 

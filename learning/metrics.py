@@ -12,8 +12,9 @@ from learning.data.dataset import Features, Queries
 from learning.errors import LearningError
 from learning.kernels.arrays import Integers, Labels, Reals, read_only
 from learning.kernels.compiling import compiled
+from learning.kernels.products import multiply
 from learning.rankers.ranker import Ranker
-from learning.rankers.scoring import multiply, score
+from learning.rankers.scoring import score
 from learning.streams import Purpose, stream
 
 __all__ = ["OfflineEvaluator", "discounts", "gains", "ideal_dcg", "online_performance"]

@@ -2,31 +2,59 @@
 
 The arithmetic stays as written: nothing is reordered, and only what says `fma` is fused, so that a result has the same
 bits wherever it is computed. Loops whose iterations are independent are still turned into vector instructions.
+
+To decide whether machine code on disk is still right, numba looks at the file of the loop itself and not at those of
+the loops which that one calls. So ours is kept in a directory named after the contents of all sources that have loops:
+what any other version of them has made is never loaded.
 """
 
+import os
 from collections.abc import Callable
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from llvmlite import ir
-from numba import njit, types
+from numba import config, njit, types
 from numba.extending import intrinsic
+from platformdirs import user_cache_path
 
-__all__ = ["bits_of", "compiled", "fma", "multiply_high", "real_of"]
+__all__ = ["bits_of", "code_directory", "compiled", "fma", "instruction", "multiply_high", "real_of"]
 
 Loop = TypeVar("Loop", bound=Callable[..., Any])
+
+_NUMBA: Any = config  # its settings are not annotated
 
 
 def compiled(loop: Loop) -> Loop:
     """The loop as machine code; a division by zero gives what IEEE says, as in NumPy."""
-    return cast("Loop", njit(cache=True, nogil=True, error_model="numpy")(loop))
+    before = _NUMBA.CACHE_DIR
+    _NUMBA.CACHE_DIR = str(code_directory())  # numba reads it when a loop is declared
+    try:
+        return cast("Loop", njit(cache=True, nogil=True, error_model="numpy")(loop))
+    finally:
+        _NUMBA.CACHE_DIR = before
 
 
-def _instruction(definition: Callable[..., Any]) -> Callable[..., Any]:
+def instruction(definition: Callable[..., Any]) -> Callable[..., Any]:
     """A function of compiled code that is a few LLVM instructions; numba converts what it is given to its signature."""
     return cast("Callable[..., Any]", intrinsic(definition))
 
 
-@_instruction
+@cache
+def code_directory() -> Path:
+    """Where machine code is kept: beside the sources, or in the user's cache if that cannot be written."""
+    package = Path(__file__).parent.parent
+    sources = (source.read_bytes() for source in sorted(package.rglob("*.py")))
+    digest = blake2b(
+        b"".join(text for text in sources if b"@compiled" in text or b"@instruction" in text), digest_size=8
+    )
+    home = package / "__pycache__" if os.access(package, os.W_OK) else user_cache_path("foltr")
+    return Path(_NUMBA.CACHE_DIR or home) / f"loops-{digest.hexdigest()}"
+
+
+@instruction
 def fma(typing: Any, x: Any, y: Any, z: Any) -> Any:  # noqa: ARG001 (numba gives the types of the arguments)
     """x·y + z of float64, rounded once."""
 
@@ -36,7 +64,7 @@ def fma(typing: Any, x: Any, y: Any, z: Any) -> Any:  # noqa: ARG001 (numba give
     return types.float64(types.float64, types.float64, types.float64), build
 
 
-@_instruction
+@instruction
 def multiply_high(typing: Any, x: Any, y: Any) -> Any:  # noqa: ARG001 (numba gives the types of the arguments)
     """The upper 64 bits of the 128-bit product of two uint64."""
 
@@ -48,7 +76,7 @@ def multiply_high(typing: Any, x: Any, y: Any) -> Any:  # noqa: ARG001 (numba gi
     return types.uint64(types.uint64, types.uint64), build
 
 
-@_instruction
+@instruction
 def bits_of(typing: Any, x: Any) -> Any:  # noqa: ARG001 (numba gives the types of the arguments)
     """The 64 bits of a float64 as an int64."""
 
@@ -58,7 +86,7 @@ def bits_of(typing: Any, x: Any) -> Any:  # noqa: ARG001 (numba gives the types 
     return types.int64(types.float64), build
 
 
-@_instruction
+@instruction
 def real_of(typing: Any, bits: Any) -> Any:  # noqa: ARG001 (numba gives the types of the arguments)
     """The float64 that has these 64 bits."""
 

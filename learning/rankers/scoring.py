@@ -12,16 +12,16 @@ from learning.data.dataset import Features
 from learning.kernels.arrays import Integers, Reals
 from learning.kernels.compiling import compiled, fma
 from learning.kernels.exponential import LOWEST, exponential
+from learning.kernels.products import dot_rows, multiply
 
-__all__ = ["add_gradient", "multiply", "score"]
+__all__ = ["add_gradient", "score"]
 
 
 @compiled
 def score(theta: Reals, rows: Features, hidden: int, activations: Reals, scores: Reals) -> None:
     """Fill scores[0 … n − 1] with f of each row; rows [n, features], activations [≥ n, hidden] is filled on the way."""
     if hidden == 0:
-        for document in range(rows.shape[0]):
-            scores[document] = _dot(rows[document], theta)
+        dot_rows(rows, theta, scores)
     else:
         _score_network(theta, rows, hidden, activations, scores)
 
@@ -40,17 +40,6 @@ def add_gradient(
 
 
 @compiled
-def multiply(rows: Features, matrix: Reals, out: Reals) -> None:
-    """Add rows·matrix to out: rows [n, f], matrix [f, w], out [≥ n, w].
-
-    Each cell is out = fma(row[j], matrix[j], out) for j = 0, 1, … in turn, so its bits do not depend on n or w.
-    """
-    for row in range(rows.shape[0]):
-        for j in range(rows.shape[1]):
-            _add_scaled(rows[row, j], matrix[j], out[row])
-
-
-@compiled
 def _score_network(theta: Reals, rows: Features, hidden: int, activations: Reals, scores: Reals) -> None:
     documents, features = rows.shape
     weights = theta[: features * hidden].reshape((features, hidden))
@@ -64,7 +53,7 @@ def _score_network(theta: Reals, rows: Features, hidden: int, activations: Reals
         row = activations[document]
         for unit in range(hidden):
             row[unit] = 1.0 / (1.0 + exponential(min(-row[unit], -LOWEST)))
-        scores[document] = _dot(row, output)
+    dot_rows(activations[:documents], output, scores)
 
 
 @compiled
@@ -96,24 +85,3 @@ def _add_scaled(factor: float, x: Features, target: Reals) -> None:
     """target_j = factor·x_j + target_j, rounded once."""
     for j in range(len(x)):
         target[j] = fma(factor, x[j], target[j])
-
-
-@compiled
-def _dot(x: Features, y: Reals) -> float:
-    """Σ_j x_j·y_j in eight interleaved partial sums."""
-    length = len(x)
-    whole = length // 8 * 8
-    s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
-    for j in range(0, whole, 8):
-        s0 = fma(x[j], y[j], s0)
-        s1 = fma(x[j + 1], y[j + 1], s1)
-        s2 = fma(x[j + 2], y[j + 2], s2)
-        s3 = fma(x[j + 3], y[j + 3], s3)
-        s4 = fma(x[j + 4], y[j + 4], s4)
-        s5 = fma(x[j + 5], y[j + 5], s5)
-        s6 = fma(x[j + 6], y[j + 6], s6)
-        s7 = fma(x[j + 7], y[j + 7], s7)
-    rest = 0.0
-    for j in range(whole, length):
-        rest = fma(x[j], y[j], rest)
-    return (((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7))) + rest

@@ -3,14 +3,7 @@
 import numpy as np
 import pytest
 
-import learning
 from learning.data.dataset import Queries
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _fresh_loops():
-    """Machine code of older sources must not be what is tested."""
-    learning.warm("float64")
 
 
 @pytest.fixture

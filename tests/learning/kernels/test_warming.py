@@ -1,21 +1,36 @@
 """Compiling ahead of time."""
 
-import sys
-
 import learning
-from learning.kernels import warming
+from learning.kernels import compiling, warming
 
 
-def test_after_warming_nothing_has_to_be_compiled(monkeypatch):
-    """Machine code that is newer than the sources is warm, and older machine code is cold."""
+def test_after_warming_nothing_has_to_be_compiled(monkeypatch, tmp_path):
+    """Where the machine code of a run is on disk it is warm, and an empty directory is cold."""
     learning.warm("float64")
-    monkeypatch.setattr(warming, "_newest_source", lambda: 0)
     assert not learning.is_cold()
-    monkeypatch.setattr(warming, "_newest_source", lambda: sys.maxsize)
+    monkeypatch.setattr(warming, "code_directory", lambda: tmp_path)
     assert learning.is_cold()
 
 
-def test_the_loops_that_python_calls_exist():
-    """Each entry names a loop of the package; a renamed one would be cold for ever."""
-    names = {f"{loop.__module__.rpartition('.')[2]}.{loop.__qualname__}" for loop in warming._loops()}
-    assert names.issuperset(warming._ENTRIES)
+def test_machine_code_of_other_versions_is_dropped(tmp_path):
+    """Only the directory of the present sources stays."""
+    for name in ("loops-old", "loops-now", "else"):
+        (tmp_path / name).mkdir()
+    warming._drop_others(tmp_path / "loops-now")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["else", "loops-now"]
+
+
+def test_machine_code_is_kept_by_the_contents_of_the_sources(monkeypatch, tmp_path):
+    """Changing a loop that others call moves all machine code elsewhere; changing a file without loops does not."""
+    (tmp_path / "kernels").mkdir()
+    loops, other = tmp_path / "loops.py", tmp_path / "other.py"
+    loops.write_text("@compiled\ndef one(): ...\n")
+    other.write_text("word = 1\n")
+    monkeypatch.setattr(compiling, "__file__", str(tmp_path / "kernels" / "compiling.py"))
+    where = compiling.code_directory.__wrapped__
+    before = where()
+    other.write_text("word = 2\n")
+    assert where() == before
+    loops.write_text("@compiled\ndef two(): ...\n")
+    assert where() != before
+    assert where().parent == before.parent

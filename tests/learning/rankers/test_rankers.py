@@ -5,7 +5,7 @@ import pytest
 
 from learning.errors import LearningError, UnknownName
 from learning.rankers import RANKERS, make_ranker
-from learning.rankers.scoring import add_gradient, multiply, score
+from learning.rankers.scoring import add_gradient, score
 
 FEATURES = 11
 
@@ -109,18 +109,6 @@ def test_neural_weights_start_normal_by_fan_in():
     assert start[:-400].std() == pytest.approx(1 / 50, rel=0.03)
     assert start[-400:].std() == pytest.approx(1 / 400, rel=0.2)
     assert not np.array_equal(start, neural.initial(2))
-
-
-def test_a_products_bits_do_not_depend_on_its_shape():
-    """Each cell of a product has the same bits in any block of rows and columns."""
-    rows, matrix = documents(13), np.random.default_rng(3).normal(size=(FEATURES, 70))
-    whole = np.zeros((13, 70))
-    multiply(rows, matrix, whole)
-    np.testing.assert_allclose(whole, rows @ matrix, rtol=1e-12, atol=1e-12)
-    for first, last in ((0, 1), (3, 20), (64, 70)):
-        part = np.zeros((4, last - first))
-        multiply(rows[5:9], np.ascontiguousarray(matrix[:, first:last]), part)
-        assert part.tobytes() == whole[5:9, first:last].tobytes()
 
 
 def test_wrong_rankers_are_refused():
