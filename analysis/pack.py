@@ -10,8 +10,9 @@ from typing import Final
 
 import duckdb
 
+from analysis.meanings import VIEWS
 from analysis.relations import journal_files, literal
-from analysis.runs import PACKED, VIEWS, define_views, sql_text
+from analysis.runs import PACKED, define_views, sql_text
 from protocol.errors import UserError
 
 __all__ = ["pack"]

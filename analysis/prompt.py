@@ -8,7 +8,8 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, TextIO
 
-from analysis.runs import VIEWS, Run
+from analysis.meanings import VIEWS
+from analysis.runs import Run
 from analysis.tables import show_table
 from protocol.errors import UserError
 

@@ -14,17 +14,14 @@ from typing import Any, Final, Self
 
 import duckdb
 
+from analysis.meanings import VIEWS
 from analysis.queries import Answer, ask
 from analysis.relations import journal_files, literal, log_relations
 from protocol.errors import UserError
 
-__all__ = ["PACKED", "VIEWS", "Run", "define_views", "find_run", "open_run", "runs_directory", "sql_text"]
+__all__ = ["PACKED", "Run", "define_views", "find_run", "open_run", "runs_directory", "sql_text"]
 
 PACKED: Final = "run.duckdb"
-VIEWS: Final = (
-    "run", "nodes", "clients", "rounds", "updates", "metrics", "messages", "faults", "events", "damage",
-)  # fmt: skip
-"""The public views, in the order in which people meet them."""
 
 
 def runs_directory(option: Path | None = None) -> Path:

@@ -9,7 +9,10 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from analysis.meanings import VIEWS
+from analysis.runs import open_run
 from scenarios.load import shipped
 from scenarios.schema import Scenario
 from scenarios.words import keys
@@ -40,9 +43,26 @@ def shipped_scenarios() -> str:
     return table(("name", "what it is"), rows)
 
 
+def sql_views() -> str:
+    """Every public view with its columns; the types are those of a run without any record."""
+    with TemporaryDirectory() as empty:
+        (Path(empty) / "journal").mkdir()
+        with open_run(Path(empty)) as run:
+            types = {view: run.columns(view) for view in VIEWS}
+    return "\n\n".join(
+        f"### `{name}`\n\nOne row is {view.row}.\n\n"
+        + table(
+            ("column", "type", "meaning"),
+            [(f"`{column}`", kind, view.columns[column]) for column, kind in types[name].items()],
+        )
+        for name, view in VIEWS.items()
+    )
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "scenario-keys": scenario_keys,
     "shipped-scenarios": shipped_scenarios,
+    "sql-views": sql_views,
 }
 
 

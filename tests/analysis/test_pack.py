@@ -6,8 +6,8 @@ import duckdb
 import pytest
 
 from analysis import find_run, open_run
+from analysis.meanings import VIEWS
 from analysis.pack import pack
-from analysis.runs import VIEWS
 from protocol.errors import UserError
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from analysis import find_run, open_run, runs_directory
+from analysis.meanings import VIEWS
 from protocol.errors import UserError
 from protocol.journal import Journal
 
@@ -60,18 +61,7 @@ def test_a_run_without_any_file_has_empty_views(tmp_path):
     """A run that was killed before its first record answers every query with no rows."""
     (tmp_path / "journal").mkdir()
     with open_run(tmp_path) as run:
-        for view in (
-            "run",
-            "nodes",
-            "clients",
-            "rounds",
-            "updates",
-            "metrics",
-            "messages",
-            "faults",
-            "events",
-            "damage",
-        ):
+        for view in VIEWS:
             assert run.rows(f"from {view}") == []
 
 

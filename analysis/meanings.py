@@ -1,0 +1,151 @@
+"""What the public views and their columns mean: the words of `docs/sql.md`; types come from the views themselves."""
+
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["VIEWS", "View"]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A public view: what one row is, and what each column says."""
+
+    row: str
+    columns: dict[str, str]
+
+
+VIEWS: Final[dict[str, View]] = {
+    "run": View(
+        "the run; no row where the log has no beginning",
+        {
+            "name": "the scenario's name",
+            "scenario": "the resolved scenario",
+            "scenario_hash": "sha256 of the resolved scenario's canonical JSON",
+            "seed": "the seed of every random stream",
+            "versions": "foltr, the protocol, Python and the libraries that the bits depend on",
+            "dimension": "the length of θ",
+            "engine": "what drove the nodes: processes or inline",
+            "weights": "which updates' weights the log keeps: all, every:N or models",
+            "started": "when the coordinator began",
+            "finished": "when the run ended; null while it goes on, or if nobody could say so",
+            "outcome": "completed, stopped or aborted; null as above",
+            "reason": "why it was stopped or aborted",
+            "seconds": "from started to finished",
+        },
+    ),
+    "nodes": View(
+        "one process of the run, in the order in which they were started; none where all ran in one process",
+        {
+            "name": "the node; one that was restarted has several rows",
+            "role": "coordinator, host or evaluator",
+            "pid": "the process",
+            "started": "when the supervisor started it",
+            "exited": "when it ended; null while it lives",
+            "code": "its exit code; negative: the signal that ended it",
+            "clients": "the clients that live on it",
+        },
+    ),
+    "clients": View(
+        "one client, in the roster's order",
+        {
+            "id": "the client's name, which every other view uses",
+            "number": "its number on the wire, from 0",
+            "host": "the node that it lives on",
+            "clicks": "its click model",
+            "attack": "how it attacks; null for the honest",
+            "interactions": "interactions that it is asked for, a round",
+            "joined": "when its host first joined",
+            "left": "when it left; null while it takes part",
+        },
+    ),
+    "rounds": View(
+        "one closed round; round 0 is the start model",
+        {
+            "round": "the number; its model is made from updates to model round − 1",
+            "phase": "what the round is for: training",
+            "theta": "the global model after the round",
+            "model": "sha256 of theta's float64 bytes",
+            "participants": "clients whose updates are in the model",
+            "missing": "clients whose updates are not",
+            "opened": "when the round's first question was sent; null for round 0",
+            "closed": "when the model was made",
+            "aggregation": "what the aggregation rule tells of its work",
+        },
+    ),
+    "updates": View(
+        "one client's update in a round, refused ones too",
+        {
+            "round": "the round it answers",
+            "phase": "what the round is for: training",
+            "client": "whose it is; null where a refused frame names nobody",
+            "host": "the node that sent it",
+            "n": "interactions that it learned from",
+            "theta": "the client's model; null where the log keeps no weights",
+            "delta": "theta − the global model of round − 1",
+            "norm": "‖delta‖₂, also where weights are not kept",
+            "online_ndcg_at_10": "mean online nDCG of the client's lists in the round",
+            "accepted": "whether the coordinator took it",
+            "reason": "why not: a code of docs/protocol.md",
+            "detail": "the sentence behind the reason",
+            "received": "when it came",
+        },
+    ),
+    "metrics": View(
+        "one value of a metric",
+        {
+            "round": "the model, or the round, that it is of",
+            "phase": "what the round is for: training",
+            "name": "ndcg_at_10 (offline, of the model), online_ndcg_at_10 (of a client in a round), "
+            "online (performance so far: Σ 0.9995^(t−1) · mean over clients of online_ndcg_at_10 in round t)",
+            "client": "whose it is; null for what is measured of the model or of all clients",
+            "value": "the value",
+        },
+    ),
+    "messages": View(
+        "one message to or from one peer, as the node that logged it saw it",
+        {
+            "ts": "when, by the node's clock",
+            "node": "who logged it",
+            "seq": "the record's number in the node's log",
+            "direction": "sent or received",
+            "type": "which message: see docs/protocol.md",
+            "peer": "to whom, or from whom",
+            "round": "the round it is about",
+            "bytes": "the frame's length",
+            "id": "the sender's number of the message",
+            "cause": "`peer:id` of the message that it answers",
+            "refused": "why it was not accepted; null if it was",
+        },
+    ),
+    "faults": View(
+        "one fault of a node",
+        {
+            "what": "lost (its process died), silent (no answer by the deadline) or crashed (its own code failed)",
+            "whom": "the node",
+            "since": "when it was noticed",
+            "until": "when the node was back: joined again, or its next update came; null if never",
+            "by": "who caused it on purpose; null if nobody did",
+            "round": "the round in which it was noticed",
+            "clients": "the clients on the node",
+            "detail": "a crashed node's last words",
+        },
+    ),
+    "events": View(
+        "one record of the log",
+        {
+            "ts": "when, by the node's clock",
+            "node": "who logged it",
+            "seq": "0, 1, … within the node's log",
+            "event": "what happened",
+            "round": "the round it is about",
+            "phase": "what the round is for: training",
+            "cause": "`peer:id` of the message behind it",
+            "record": "the whole record, but for the updates' weights, which are `updates.theta`",
+        },
+    ),
+    "damage": View(
+        "one log file with lines that are no records; a node killed while it wrote leaves one",
+        {"file": "the log file", "lines": "how many"},
+    ),
+}
+"""Every public view by its name, in the order in which people meet them."""
