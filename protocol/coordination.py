@@ -93,22 +93,23 @@ def fingerprint(theta: Floats) -> str:
 
 
 class Coordination(Machine):
-    """The run as the coordinator sees it."""
+    """The run as the coordinator sees it: a new one, or one that goes on from the model of its last `closed` round."""
 
     role: ClassVar[str] = "coordinator"
     initial: ClassVar[StrEnum] = State.GATHERING
 
-    def __init__(self, terms: Terms, theta: Floats, closed: int = 0) -> None:
+    def __init__(self, terms: Terms, theta: Floats, closed: int | None = None) -> None:
         super().__init__()
         self.terms = terms
         self.theta = theta
-        self.closed = closed  # the last closed round
+        self.closed = closed or 0  # the last closed round
         self.present: set[str] = set()
         self.lost: set[str] = set()
         self.silent: set[str] = set()
         self.awaited: set[str] = set()  # hosts that were asked in the open round and still owe something
         self.outcome = ""
         self.reason = ""
+        self._new = closed is None
         self._living: dict[str, int] = {}  # the process that joined last in each host's name
         self._dead: dict[str, int] = {}  # the process of each host that died last
         count = len(terms.clients)
@@ -145,7 +146,7 @@ class Coordination(Machine):
         """Log the start model; a run that goes on has logged it before, and may have died after its last round."""
         if self.closed >= self.terms.rounds:
             return self._finish("completed", "")
-        return [] if self.closed else [self._model_record([], [], {})]
+        return [self._model_record([], [], {})] if self._new else []
 
     def _join(self, stimulus: Arrived) -> list[Instruction]:
         """Welcome a host and give it what it owes in the open round; open the first round once all are here."""

@@ -44,7 +44,7 @@ def told(instruction):
 class Stage:
     """The machine, what it did last, and everything that it ever asked its shell for."""
 
-    def __init__(self, hosts=None, *, closed=0, **rules):
+    def __init__(self, hosts=None, *, closed=None, **rules):
         self.machine = Coordination(terms(hosts, **rules), START, closed)
         self.now = 0.0
         self.did = []

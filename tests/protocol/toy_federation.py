@@ -1,0 +1,140 @@
+"""A coordinator's and several hosts' machines joined by real frames over a network of the test's making."""
+
+from collections import deque
+
+import numpy as np
+from stage import START, terms
+
+from protocol.codec import Codec
+from protocol.coordination import Aggregate, Aggregated, Coordination
+from protocol.errors import RefusedFrame
+from protocol.events import COMMON, EVENTS, WIRE
+from protocol.machine import Arrived, Began, Quit, Record, Say, TimeCame
+from protocol.messages import COORDINATOR, SUPERVISOR, Lost
+from protocol.participation import LocalTraining, Participation, Trained
+
+HOSTS = {"host-1": [0], "host-2": [1, 2], "host-3": [3]}
+
+
+def learn(client, number, theta):
+    """What a client makes of a model in a round: a function of these three and nothing else."""
+    return np.sin(theta * (client + 2) + number)
+
+
+def mean_of(clients, number, theta):
+    """The next model if exactly these clients, by number, take part."""
+    return np.mean([learn(client, number, theta) for client in clients], axis=0)
+
+
+def undisturbed(rounds):
+    """Every model of a run in which nothing goes wrong."""
+    models = [START]
+    for number in range(1, rounds + 1):
+        models.append(mean_of(range(4), number, models[-1]))
+    return models
+
+
+class Node:
+    """A machine with its hands, and the ids of what it said."""
+
+    def __init__(self, name, machine, federation):
+        self.name, self.machine, self.federation = name, machine, federation
+        self.outcome = None
+        self._codec = Codec()
+        self._said = 0
+        self.feed(Began(federation.now))
+
+    def hear(self, sender, frame):
+        """Take a frame as a shell does; true if it was a message."""
+        try:
+            envelope = self._codec.decode(frame)
+        except RefusedFrame:
+            return False
+        self.feed(Arrived(self.federation.now, sender, envelope))
+        return True
+
+    def wake(self):
+        """Wake the machine if its time has come."""
+        wake = self.machine.wake_at
+        if self.outcome is None and wake is not None and self.federation.now >= wake:
+            self.feed(TimeCame(self.federation.now))
+
+    def feed(self, stimulus):
+        """One step, and everything that follows from it."""
+        for instruction in self.machine.step(stimulus):
+            self.federation.looked_at(self, instruction)
+            match instruction:
+                case Say(peers, message, answers, _):
+                    self._said += 1
+                    frame = self._codec.encode(message, self._said, answers)
+                    self.federation.frames.extend((self.name, peer, frame) for peer in peers)
+                case Aggregate(thetas, _, _, _):
+                    self.feed(Aggregated(self.federation.now, thetas.mean(axis=0), {}))
+                case LocalTraining(number, theta, clients):
+                    made = np.array([learn(client, number, theta) for client in clients])
+                    self.feed(Trained(self.federation.now, made, clients + 1, np.full(len(clients), 0.5)))
+                case Quit(outcome):
+                    self.outcome = outcome
+
+
+class ToyFederation:
+    """All nodes, the frames under way, the time, and what was seen of the run."""
+
+    def __init__(self, rounds, **rules):
+        self.terms = terms(HOSTS, rounds=rounds, **rules)
+        self.now = 0.0
+        self.frames = deque()
+        self.models = []  # (round, theta, participants, missing) as they were logged
+        self.events = set()
+        self._pids = 0
+        self._supervisor, self._told = Codec(), 0
+        self.start(closed=None, theta=START)
+
+    def start(self, closed, theta):
+        """Start every node afresh from a closed round; what was under way is gone."""
+        self.frames.clear()
+        self.hosts = {}
+        self.dead = {}
+        self.coordinator = Node(COORDINATOR, Coordination(self.terms, theta, closed), self)
+        for host in HOSTS:
+            self.restart(host)
+
+    def restart(self, host):
+        """Start a host's process."""
+        self._pids += 1
+        self.dead.pop(host, None)
+        self.hosts[host] = Node(host, Participation(self.terms.hosts[host], 2, self._pids), self)
+
+    def kill(self, host):
+        """A host's process dies, and the supervisor says so."""
+        self.dead[host] = pid = self.hosts.pop(host).machine.pid
+        self._told += 1
+        self.frames.append((SUPERVISOR, COORDINATOR, self._supervisor.encode(Lost(host, pid), self._told)))
+
+    def carry(self, sender, peer, frame):
+        """A frame arrives, unless nobody is there."""
+        node = self.coordinator if peer == COORDINATOR else self.hosts.get(peer)
+        if node is None or node.outcome is not None:
+            return None
+        return node.hear(sender, frame)
+
+    def pass_time(self, seconds):
+        """Time passes, and whoever wanted to be woken is."""
+        self.now += seconds
+        for node in (self.coordinator, *self.hosts.values()):
+            node.wake()
+
+    def looked_at(self, node, instruction):
+        """Hold every instruction against the log's schema, and remember the models."""
+        match instruction:
+            case Record(event, fields):
+                assert set(fields) <= {*COMMON, *EVENTS[event].fields, *(WIRE if EVENTS[event].wire else ())}, event
+                self.events.add(event)
+            case Say(_, message, _, tells):
+                event = EVENTS[f"{message.name}.sent"]
+                assert event.writer == node.machine.role
+                assert set(tells) <= set(event.fields)
+                self.events.add(f"{message.name}.sent")
+        if isinstance(instruction, Record) and instruction.event == "round.closed":
+            one = instruction.fields
+            self.models.append((one["round"], one["theta"], one["participants"], one["missing"]))
