@@ -71,10 +71,8 @@ def _coordinate(task: Task, report: Connection) -> None:
         report.send(("ready", gate.endpoint))
         shell.begin()
         while shell.outcome is None:
-            for peer, frame in gate.receive(shell.patience()):
-                shell.on_frame(peer, frame)
-                if shell.outcome is not None:
-                    break
+            if heard := gate.receive():
+                shell.on_frame(*heard)
             shell.on_time()
             shell.report()
         shell.report(always=True)
@@ -88,7 +86,7 @@ def _host(task: Task, report: Connection) -> None:
         report.send(("ready", ""))
         shell.begin()
         while shell.outcome is None:
-            for frame in line.receive(shell.patience()):
+            if frame := line.receive():
                 shell.on_frame(COORDINATOR, frame)
             shell.on_time()
         shell.journal.close()

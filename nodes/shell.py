@@ -6,7 +6,7 @@ instant has told nobody anything that its log does not know.
 
 import os
 from collections.abc import Callable
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from protocol.codec import Codec
 from protocol.errors import RefusedFrame
@@ -17,9 +17,6 @@ __all__ = ["Act", "Link", "Shell"]
 
 Act = Callable[[Any, float], Stimulus]
 """Does what an instruction asks for and gives the stimulus that is its result."""
-
-_IDLE: Final = 0.5
-"""Seconds that a node without a timer waits at most before it looks around."""
 
 
 class Link(Protocol):
@@ -78,11 +75,6 @@ class Shell:
             now = self._clock()
             if now >= wake:
                 self._feed(TimeCame(now), None)
-
-    def patience(self) -> float:
-        """Seconds until the machine wants to be woken."""
-        wake = self.machine.wake_at
-        return _IDLE if wake is None else max(0.0, min(_IDLE, wake - self._clock()))
 
     def say(self, instruction: Say, cause: str | None = None) -> None:
         """Log a message, then send it."""

@@ -113,7 +113,8 @@ class Supervisor:
             self._over = Ending("stopped", f"{self.interruption.reason} twice")
 
     def _hear(self, seconds: float) -> None:
-        for frame in self._line.receive(seconds):
+        self._line.look(seconds)
+        while frame := self._line.receive(wait=False):
             progress = self._codec.decode(frame).message
             assert isinstance(progress, Progress)
             self._progress = progress

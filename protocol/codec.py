@@ -11,6 +11,7 @@ Whatever arrives that is not exactly this raises `RefusedFrame` with its reason:
 anything else or allocate more than a small multiple of the frame's own length.
 """
 
+import math
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ LONGEST_TEXT: Final = 4096  # bytes
 MOST_PARTS: Final = 15  # what msgpack's shortest array header can count; no message comes near
 
 _DTYPES: Final = {1: np.dtype("<i8"), 2: np.dtype("<f8")}
+_HEADERS: Final = {1: struct.Struct("<BBI"), 2: struct.Struct("<BBII")}
 _CODES: Final = {dtype: code for code, dtype in _DTYPES.items()}
 
 
@@ -131,7 +133,7 @@ def _pack_extension(value: Any) -> msgpack.ExtType:
         return msgpack.ExtType(NAMES_EXTENSION, b"".join(one.encode() + b"\0" for one in value))
     if not isinstance(value, np.ndarray) or value.dtype not in _CODES or value.ndim not in (1, 2):
         raise TypeError(f"only names and int64 or float64 arrays of 1 or 2 dimensions travel, got {type(value)}")
-    head = struct.pack(f"<BB{value.ndim}I", _CODES[value.dtype], value.ndim, *value.shape)
+    head = _HEADERS[value.ndim].pack(_CODES[value.dtype], value.ndim, *value.shape)
     return msgpack.ExtType(ARRAY_EXTENSION, head + value.tobytes())
 
 
@@ -142,16 +144,15 @@ def _unpack_extension(code: int, data: bytes) -> Any:
         if rest:
             raise ValueError("the last name has no end")
         return tuple(names)
-    if code != ARRAY_EXTENSION or len(data) < 2:
-        raise ValueError(f"an extension type is {ARRAY_EXTENSION}, an array, or {NAMES_EXTENSION}, names; got {code}")
-    dtype, dimensions = _DTYPES.get(data[0]), data[1]
-    if dtype is None or dimensions not in (1, 2):
-        raise ValueError(f"an array is of type 1 or 2 with 1 or 2 dimensions, got {data[0]} and {dimensions}")
-    start = 2 + 4 * dimensions
-    if len(data) < start:
+    header = _HEADERS.get(data[1]) if code == ARRAY_EXTENSION and len(data) > 1 else None
+    if header is None:
+        raise ValueError("an extension is 1, an array with its type and 1 or 2 dimensions, or 2, names")
+    if len(data) < header.size:
         raise ValueError("an array's shape is cut short")
-    shape = struct.unpack_from(f"<{dimensions}I", data, 2)
-    expected = dtype.itemsize * shape[0] * (shape[1] if dimensions > 1 else 1)
-    if len(data) - start != expected:
-        raise ValueError(f"an array of shape {shape} has {expected} bytes, got {len(data) - start}")
-    return np.frombuffer(data, dtype=dtype, offset=start).reshape(shape)
+    kind, _, *shape = header.unpack_from(data)
+    dtype = _DTYPES.get(kind)
+    if dtype is None:
+        raise ValueError(f"an array is of type {' or '.join(map(str, _DTYPES))}, got {kind}")
+    if len(data) - header.size != dtype.itemsize * math.prod(shape):
+        raise ValueError(f"an array of shape {shape} does not have {len(data) - header.size} bytes")
+    return np.ndarray(shape, dtype, data, header.size)

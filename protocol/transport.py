@@ -1,11 +1,14 @@
 """ZeroMQ sockets under CURVE: the only file that imports zmq.
 
 The coordinator has a `Gate` (ROUTER), every other node a `Line` to it (DEALER). The run makes a key pair for each node
-before it starts. The gate answers ZAP itself: a peer whose public key is not enrolled never completes its handshake and
-gets no answer. ZeroMQ then vouches, frame by frame, for the name that a key was enrolled under, so that a node can
-speak only in its own name. Routes are learned from what arrives; nothing depends on an identity that a peer chose.
+before it starts. A thread of the gate answers ZAP: a peer whose public key is not enrolled never completes its
+handshake and gets no answer. ZeroMQ then vouches for the name that a connection's key was enrolled under, so that a
+node can speak only in its own name. A route is the number that the gate itself gives a connection; whoever chose an
+identity of its own is not heard.
 """
 
+import contextlib
+import threading
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -18,7 +21,8 @@ __all__ = ["Gate", "KeyPair", "Line", "make_keys"]
 
 _ZAP: Final = "inproc://zeromq.zap.01"
 _DOMAIN: Final = b"foltr"
-_BURST: Final = 256  # frames taken at once before the caller gets a turn
+_PATIENCE: Final = 100  # milliseconds that `receive` waits before the caller may look at the time
+_QUEUE: Final = 10_000  # frames that wait for a peer at most
 _LINGER: Final = 1000  # milliseconds for the last frames to leave when a socket closes
 _RECONNECT: Final = 50  # milliseconds; a restarted coordinator is found again quickly
 
@@ -41,10 +45,12 @@ class Gate:
 
     def __init__(self, address: str, port: int, keys: KeyPair, enrolled: dict[bytes, str], largest: int) -> None:
         self._context = zmq.Context()
-        self._enrolled = dict(enrolled)
-        self._routes: dict[str, bytes] = {}
-        self._zap = self._context.socket(zmq.REP)
-        self._zap.bind(_ZAP)
+        self._names: dict[bytes, str] = {}  # whose connection a route is
+        self._routes: dict[str, bytes] = {}  # the newest connection of each peer
+        self._porter = threading.Thread(
+            target=_answer_handshakes, args=(self._zap_socket(), dict(enrolled)), daemon=True
+        )
+        self._porter.start()
         self._router = self._context.socket(zmq.ROUTER)
         self._router.curve_server = True
         self._router.curve_secretkey = keys.secret
@@ -52,36 +58,33 @@ class Gate:
         self._router.zap_domain = _DOMAIN
         self._router.router_mandatory = True
         self._router.maxmsgsize = 2 * largest  # a guard; the codec's own limit gives a logged reason
-        self._router.sndhwm = self._router.rcvhwm = 10_000
+        self._router.sndhwm = self._router.rcvhwm = _QUEUE
         self._router.linger = _LINGER
-        where = f"tcp://{address}:{port or '*'}"
+        self._router.rcvtimeo = _PATIENCE
         try:
-            self._router.bind(where)
+            self._router.bind(f"tcp://{address}:{port or '*'}")
         except zmq.ZMQError as error:
             self.close()
             reason = "the port is in use" if error.errno == zmq.EADDRINUSE else error.strerror
             raise UserError(f"the coordinator cannot listen on {address}:{port}: {reason}") from error
         self.endpoint = self._router.getsockopt_string(zmq.LAST_ENDPOINT)
-        self._poller = zmq.Poller()
-        self._poller.register(self._router, zmq.POLLIN)
-        self._poller.register(self._zap, zmq.POLLIN)
 
-    def receive(self, timeout: float | None) -> list[tuple[str, bytes | memoryview]]:
-        """Frames that have come, each with the name of its sender; waits up to `timeout` seconds for the first."""
-        self._poller.poll(None if timeout is None else max(0, int(timeout * 1000 + 0.999)))
-        self._answer_handshakes()
-        frames: list[tuple[str, bytes | memoryview]] = []
-        while len(frames) < _BURST:
-            try:
-                route, *parts = self._router.recv_multipart(zmq.NOBLOCK, copy=False)
-            except zmq.Again:
-                break
-            name = str(route.get("User-Id"))
-            self._routes[name] = route.bytes
-            frame = b"".join(part.buffer for part in parts) if len(parts) != 1 else parts[0].buffer
-            if len(frame):  # an empty one is only the probe of a new connection
-                frames.append((name, frame))
-        return frames
+    def receive(self) -> tuple[str, bytes] | None:
+        """The next frame with the name of its sender; none if nothing comes for a moment."""
+        try:
+            route = self._router.recv()
+        except zmq.Again:
+            return None
+        name = self._names.get(route)
+        if name is None:  # a new connection: its first frame tells whose it is
+            first = self._router.recv(copy=False)
+            name = self._learn(route, first)
+            frame = first.bytes
+        else:
+            frame = self._router.recv()
+        while self._router.rcvmore:  # no node sends more than one part: joined, it is no message
+            frame += b"\xc1" + self._router.recv()
+        return (name, frame) if name and frame else None  # an empty frame is only the probe of a new connection
 
     def send(self, peer: str, frame: bytes) -> bool:
         """Hand a frame over for a peer; false if it has no connection or takes nothing, as if lost on the way."""
@@ -89,7 +92,8 @@ class Gate:
         if route is None:
             return False
         try:
-            self._router.send_multipart((route, frame), zmq.NOBLOCK)
+            self._router.send(route, zmq.NOBLOCK | zmq.SNDMORE)
+            self._router.send(frame, zmq.NOBLOCK)
         except zmq.ZMQError as error:
             if error.errno in (zmq.EHOSTUNREACH, zmq.EAGAIN):
                 return False
@@ -99,8 +103,8 @@ class Gate:
     def close(self) -> None:
         """Close the sockets; the last frames have a moment to leave."""
         self._router.close()
-        self._zap.close(linger=0)
-        self._context.term()
+        self._context.term()  # ends the porter's thread too
+        self._porter.join()
 
     def __enter__(self) -> Self:
         return self
@@ -108,14 +112,35 @@ class Gate:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _answer_handshakes(self) -> None:
-        """ZAP (ZeroMQ RFC 27): 200 and the enrolled name for a known key, 400 for any other."""
-        while self._zap.poll(0):
-            version, request, _domain, _address, _identity, mechanism, *credentials = self._zap.recv_multipart()
+    def _learn(self, route: bytes, frame: zmq.Frame) -> str:
+        """The name behind a new route; empty for an identity that the peer chose."""
+        if not route.startswith(b"\0"):
+            return ""
+        name = str(frame.get("User-Id"))
+        old = self._routes.get(name)
+        if old is not None:
+            del self._names[old]  # so that names are as many as peers, however often they come
+        self._names[route] = name
+        self._routes[name] = route
+        return name
+
+    def _zap_socket(self) -> "zmq.Socket[bytes]":
+        """Where ZeroMQ asks about a handshake; bound before the gate opens."""
+        zap = self._context.socket(zmq.REP)
+        zap.linger = 0
+        zap.bind(_ZAP)
+        return zap
+
+
+def _answer_handshakes(zap: "zmq.Socket[bytes]", enrolled: dict[bytes, str]) -> None:
+    """ZAP (ZeroMQ RFC 27): 200 and the enrolled name for a known key, 400 for any other; ends with the context."""
+    with contextlib.suppress(zmq.ContextTerminated), zap:
+        while True:
+            version, request, _domain, _address, _identity, mechanism, *credentials = zap.recv_multipart()
             key = zmq.utils.z85.encode(credentials[0]) if mechanism == b"CURVE" and credentials else b""
-            name = self._enrolled.get(key)
+            name = enrolled.get(key)
             code, text = (b"200", b"OK") if name else (b"400", b"not enrolled")
-            self._zap.send_multipart([version, request, code, text, (name or "").encode(), b""])
+            zap.send_multipart([version, request, code, text, (name or "").encode(), b""])
 
 
 class Line:
@@ -131,28 +156,17 @@ class Line:
         self._dealer.linger = _LINGER
         self._dealer.reconnect_ivl = _RECONNECT
         self._dealer.probe_router = True  # an empty frame at each connection, from which the gate learns the route
+        self._dealer.rcvtimeo = _PATIENCE
         self._dealer.connect(endpoint)
         self._poller = zmq.Poller()
         self._poller.register(self._dealer, zmq.POLLIN)
 
-    def watch(self, descriptor: int) -> None:
-        """Let `receive` return at once when this file descriptor becomes readable, such as a process's sentinel."""
-        self._poller.register(descriptor, zmq.POLLIN)
-
-    def unwatch(self, descriptor: int) -> None:
-        """Stop looking at a file descriptor."""
-        self._poller.unregister(descriptor)
-
-    def receive(self, timeout: float | None) -> list[bytes]:
-        """Frames that have come from the coordinator; waits up to `timeout` seconds for the first."""
-        self._poller.poll(None if timeout is None else max(0, int(timeout * 1000 + 0.999)))
-        frames: list[bytes] = []
-        while len(frames) < _BURST:
-            try:
-                frames.append(self._dealer.recv(zmq.NOBLOCK))
-            except zmq.Again:
-                break
-        return frames
+    def receive(self, *, wait: bool = True) -> bytes | None:
+        """The next frame from the coordinator; none if nothing comes for a moment, or is there without waiting."""
+        try:
+            return self._dealer.recv(0 if wait else zmq.NOBLOCK)
+        except zmq.Again:
+            return None
 
     def send(self, _peer: str, frame: bytes) -> bool:
         """Hand a frame over for the coordinator; false if the connection takes nothing more."""
@@ -161,6 +175,18 @@ class Line:
         except zmq.Again:
             return False
         return True
+
+    def watch(self, descriptor: int) -> None:
+        """Let `look` return when this file descriptor becomes readable, such as a process's sentinel."""
+        self._poller.register(descriptor, zmq.POLLIN)
+
+    def unwatch(self, descriptor: int) -> None:
+        """Stop looking at a file descriptor."""
+        self._poller.unregister(descriptor)
+
+    def look(self, seconds: float) -> None:
+        """Wait until a frame is there or a watched descriptor is readable, at most so long."""
+        self._poller.poll(int(seconds * 1000))
 
     def close(self) -> None:
         """Close the socket; the last frames have a moment to leave."""
