@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from analysis.canvas import MARKS, Axis, Canvas
-from analysis.runs import open_run, sql_text
+from analysis.runs import PACKED, open_run, sql_text
 from protocol.errors import UserError
 
 __all__ = ["Curve", "curve", "plot_picture", "plot_terminal"]
@@ -123,8 +123,9 @@ def _metrics(run: Path) -> list[str]:
 
 def _labels(runs: Sequence[Path]) -> list[str]:
     """The scenarios' names where they tell the runs apart, else with the runs' own."""
-    names = [run.parent.name for run in runs]
-    return names if len(set(names)) == len(names) else [f"{run.parent.name}/{run.name}" for run in runs]
+    directories = [run.parent if run.name == PACKED else run for run in runs]
+    names = [one.stem if one.suffix == ".duckdb" else one.parent.name for one in directories]
+    return names if len(set(names)) == len(names) else [f"{one.parent.name}/{one.name}" for one in directories]
 
 
 def _told(drawn: Curve) -> str:

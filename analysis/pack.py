@@ -11,7 +11,7 @@ from typing import Final
 import duckdb
 
 from analysis.meanings import VIEWS
-from analysis.relations import journal_files, literal
+from analysis.relations import journal_files, literal, longest_record
 from analysis.runs import PACKED, define_views, sql_text
 from protocol.errors import UserError
 
@@ -34,7 +34,7 @@ def pack(run: Path, target: Path | None = None) -> Path:
     unfinished = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         with duckdb.connect() as database:
-            define_views(database, run, journal_files(run))
+            define_views(database, run, journal_files(run), longest_record(run))
             _write(database, unfinished)
         unfinished.replace(target)
     except (duckdb.Error, OSError) as error:

@@ -17,7 +17,7 @@ import orjson
 from protocol.events import COMMON, FIELDS, WIRE
 from protocol.journal import journal_path, read_lines
 
-__all__ = ["journal_files", "literal", "log_relations"]
+__all__ = ["journal_files", "literal", "log_relations", "longest_record"]
 
 COLUMNS: Final[dict[str, str]] = COMMON | WIRE | {name: kind for name, (kind, _meaning) in FIELDS.items()}
 FILES_OF_ONE: Final = ("coordinator", "evaluator", "supervisor")
@@ -36,9 +36,8 @@ def literal(value: str | Path) -> str:
     return "'" + str(value).replace("'", "''") + "'"
 
 
-def log_relations(run: Path, files: Sequence[Path]) -> str:
-    """The statements that create the relations over these files of a run."""
-    limit = longest_record(run)
+def log_relations(run: Path, files: Sequence[Path], limit: int) -> str:
+    """The statements that create the relations over these files of a run, whose lines have at most `limit` bytes."""
     nodes = {f"log.{node}": [one for one in files if one == journal_path(run, node)] for node in FILES_OF_ONE}
     return "\n".join(
         [
@@ -59,14 +58,13 @@ def longest_record(run: Path) -> int:
     path = journal_path(run, "coordinator")
     if not path.exists():
         return SMALLEST_LIMIT
-    bound = size = path.stat().st_size
     dimension = 0
     for line in islice(read_lines(path), HEAD):
         record = _parsed(line)
-        dimension = record.get("dimension", dimension)
+        dimension = int(record.get("dimension", dimension))
         if record.get("event") == "clients.enrolled":
-            bound = 2 * (len(line) + NUMBER * (dimension + 4) * len(record["clients"]))
-    return max(SMALLEST_LIMIT, min(bound, size))
+            return max(SMALLEST_LIMIT, 2 * len(line) + NUMBER * (dimension + 4) * len(record.get("clients", ())))
+    return max(SMALLEST_LIMIT, path.stat().st_size)
 
 
 def _parsed(line: bytes) -> dict[str, Any]:

@@ -11,12 +11,13 @@ from importlib.resources import files
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
+from uuid import uuid4
 
 import duckdb
 
 from analysis.meanings import VIEWS
 from analysis.queries import Answer, ask
-from analysis.relations import journal_files, literal, log_relations
+from analysis.relations import journal_files, literal, log_relations, longest_record
 from protocol.errors import UserError
 
 __all__ = ["PACKED", "Run", "define_views", "find_run", "open_run", "runs_directory", "sql_text"]
@@ -58,7 +59,7 @@ class Run:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._files: list[Path] | None = None
+        self._defined: tuple[list[Path], int] | None = None
         packed = packed_file(path)
         try:
             self.database = duckdb.connect(packed or ":memory:", read_only=packed is not None)
@@ -98,15 +99,17 @@ class Run:
 
     def _refresh(self) -> None:
         """Define the views over the files that there are: a live run gets more of them."""
-        if self.packed or (now := journal_files(self.path)) == self._files:
+        if self.packed:
             return
-        self._files = now
-        define_views(self.database, self.path, now)
+        now = (journal_files(self.path), longest_record(self.path))
+        if now != self._defined:
+            define_views(self.database, self.path, *now)
+            self._defined = now
 
 
-def define_views(database: duckdb.DuckDBPyConnection, run: Path, files: Sequence[Path]) -> None:
-    """Create the views over a run's log files."""
-    database.execute(log_relations(run, files))
+def define_views(database: duckdb.DuckDBPyConnection, run: Path, files: Sequence[Path], limit: int) -> None:
+    """Create the views over a run's log files, whose lines have at most `limit` bytes."""
+    database.execute(log_relations(run, files, limit))
     for name in ("views", "updates"):
         database.execute(sql_text(name))
 
@@ -135,7 +138,7 @@ def _lock(database: duckdb.DuckDBPyConnection, journal: Path | None) -> None:
 
 def _locks(journal: Path | None) -> Iterator[str]:
     yield "set python_enable_replacements = false"
-    yield f"set temp_directory = {literal(Path(tempfile.gettempdir()) / f'foltr-sql-{os.getpid()}')}"
+    yield f"set temp_directory = {literal(Path(tempfile.gettempdir()) / f'foltr-sql-{uuid4().hex}')}"
     if journal is not None:
         yield f"set allowed_directories = [{literal(f'{journal}/')}]"
     yield "set enable_external_access = false"

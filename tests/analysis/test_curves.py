@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from analysis.curves import Curve, curve, plot_picture, plot_terminal
+from analysis.pack import pack
 from protocol.errors import UserError
 
 
@@ -41,6 +42,14 @@ def test_runs_of_one_scenario_are_told_apart(played, tmp_path):
         "small/20260101-120000-7",
         "small/20270101-120000-8",
     ]
+
+
+def test_a_packed_run_is_labelled_like_its_directory_or_by_its_own_name(played, tmp_path):
+    """run.duckdb says nothing, small-one.duckdb does."""
+    copy = tmp_path / "small" / "20270101-120000-8"
+    shutil.copytree(played, copy)
+    runs = [pack(copy), pack(copy, tmp_path / "one.duckdb")]
+    assert [drawn.label for drawn in curve(runs, "online")] == ["small", "one"]
 
 
 def test_an_unknown_metric_lists_the_known(played, tmp_path):

@@ -74,6 +74,20 @@ def test_a_live_run_grows_between_two_queries(played, tmp_path):
         assert run.rows("select count(*) as n from metrics") == [{"n": 4}]
 
 
+def test_a_live_run_may_get_longer_lines_than_it_had(tmp_path):
+    """The bound on a line is that of the enrolled clients, not that of the lines so far."""
+    journal = Journal(tmp_path, "coordinator", clock=lambda: 0.0)
+    journal.append("run.started", dimension=400)
+    journal.flush()
+    with open_run(tmp_path) as run:
+        assert run.rows("from updates") == []
+        names = [f"client-{one}" for one in range(2_000)]
+        journal.append("clients.enrolled", clients=names, hosts=["host"] * 2_000, clicks=["perfect"] * 2_000)
+        journal.append("update.received", round=1, peers=["host"], clients=names, thetas=[[-1 / 3e-100] * 400] * 2_000)
+        journal.close()
+        assert run.rows("select count(*) as n, min(len(theta)) as d from updates") == [{"n": 2_000, "d": 400}]
+
+
 def test_a_copied_run_answers_the_same(played, tmp_path):
     """Nothing in the answers depends on where the run lies, even under an awkward name."""
     elsewhere = tmp_path / "it's [a] *copy*"
