@@ -1,0 +1,164 @@
+"""The log's schema against everything that is ever written to a log."""
+
+import ast
+import re
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import pytest
+from stage import Stage
+from toy_federation import ToyFederation
+
+from nodes.launch import launch
+from protocol.events import COMMON, EVENTS, FIELDS, WIRE
+from protocol.journal import read_journal
+from protocol.machine import Record
+from protocol.messages import MESSAGES, Welcome
+from scenarios.load import load_scenario
+
+NODES = Path(__file__).parents[2] / "nodes"
+WRITERS = {"coordinator", "host", "supervisor", "evaluator", "every node"}
+
+
+def declared(event):
+    """The fields that an event's record may have."""
+    return {*COMMON, *EVENTS[event].fields, *(WIRE if EVENTS[event].wire else ())}
+
+
+def fits(value, sql):
+    """Whether a JSON value is of an SQL type."""
+    if sql.endswith("[]"):
+        return isinstance(value, list) and all(fits(one, sql[:-2]) for one in value)
+    return {
+        "JSON": lambda: True,
+        "VARCHAR": lambda: isinstance(value, str),
+        "DOUBLE": lambda: type(value) in (int, float),
+        "INTEGER": lambda: type(value) is int and -(2**31) <= value < 2**31,
+        "BIGINT": lambda: type(value) is int and -(2**63) <= value < 2**63,
+    }[sql]()
+
+
+def test_every_declared_field_has_one_type_and_every_type_is_used():
+    """No field is common and particular at once, none is declared in vain, and none twice."""
+    used = {field for event in EVENTS.values() for field in event.fields}
+    assert used == set(FIELDS)
+    assert not {*COMMON} & {*WIRE}
+    assert not {*COMMON, *WIRE} & {*FIELDS}
+    for event in EVENTS.values():
+        assert len(set(event.fields)) == len(event.fields)
+
+
+def test_every_event_says_what_it_is_and_who_writes_it():
+    """Names are `<thing>.<what happened>`, meanings are words, writers are nodes."""
+    for name, event in EVENTS.items():
+        assert re.fullmatch(r"[a-z]+\.[a-z]+", name)
+        assert event.meaning
+        assert event.writer in WRITERS
+    for sql, meaning in FIELDS.values():
+        assert meaning
+        assert sql.rstrip("[]") in {"JSON", "VARCHAR", "DOUBLE", "INTEGER", "BIGINT"}
+
+
+def test_every_message_has_its_two_events():
+    """Said by its sender, heard by its recipient, both with the wire's fields."""
+    for name, message in MESSAGES.items():
+        assert (EVENTS[f"{name}.sent"].writer, EVENTS[f"{name}.sent"].wire) == (message.sender, True)
+        assert (EVENTS[f"{name}.received"].writer, EVENTS[f"{name}.received"].wire) == (message.recipient, True)
+
+
+def test_the_machines_write_all_their_events_and_only_declared_fields():
+    """A run to its end, and one with a loss, a return, silence, refusals and a stop."""
+    run = ToyFederation(rounds=2)  # holds each instruction against the schema
+    while run.frames:
+        run.carry(*run.frames.popleft())
+    stage = Stage({"a": [0], "b": [1], "c": [2]}, deadline=5).gather()
+    stage.update("a", 9)
+    stage.hear("a", Welcome(0))
+    stage.lose("a")
+    stage.join("a", 2)
+    stage.update("a")
+    stage.update("b")
+    stage.wait(1)
+    stage.wait(4)
+    stage.aggregated()
+    stage.stop()
+    records = [one for one in stage.history if isinstance(one, Record)]
+    for one in records:
+        assert set(one.fields) <= declared(one.event), one.event
+    by_shells = {"run.started", "clients.enrolled", "progress.sent"}
+    by_machines = {name for name, event in EVENTS.items() if event.writer in {"coordinator", "host"}} - by_shells
+    assert by_machines <= run.events | {one.event for one in records}
+
+
+def test_the_shells_write_only_declared_fields():
+    """Every record that a node's own code appends by name is in the schema, read from the source."""
+    found = 0
+    for path in sorted(NODES.rglob("*.py")):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "append"):
+                continue
+            event = call.args[0] if call.args else None
+            if isinstance(event, ast.Constant) and isinstance(event.value, str) and "journal" in ast.unparse(call.func):
+                found += 1
+                given = {keyword.arg for keyword in call.keywords if keyword.arg}
+                assert given <= declared(event.value), f"{path.name}:{call.lineno}"
+    assert found >= 5
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory):
+    """Everything that a real run writes."""
+    scenario = load_scenario("quickstart", ["rounds=20", "federation.engine=inline"])
+    run, ending = launch(scenario, tmp_path_factory.mktemp("runs"))
+    assert ending.outcome == "completed"
+    return {path.stem: list(read_journal(path)) for path in (run / "journal").glob("*.jsonl")}
+
+
+def test_a_real_runs_records_have_declared_fields_of_declared_types(records):
+    """Every value of every journal is of the SQL type that the schema gives its field."""
+    types = COMMON | WIRE | {name: sql for name, (sql, _) in FIELDS.items()}
+    for journal in records.values():
+        for record in journal:
+            assert set(record) <= declared(record["event"]), record["event"]
+            for field, value in record.items():
+                assert fits(value, types[field]), (record["event"], field)
+
+
+def test_a_real_runs_records_are_numbered_and_written_by_whom_the_schema_says(records):
+    """Seq counts from 0 in each journal, and a writer's events are in the writer's journal."""
+    for node, journal in records.items():
+        assert [record["seq"] for record in journal] == list(range(len(journal)))
+        for record in journal:
+            assert record["node"] == node
+            writer = EVENTS[record["event"]].writer
+            assert writer in {"every node", node} or (writer == "host" and node not in WRITERS)
+
+
+def test_lists_that_hold_several_clients_have_their_length(records):
+    """Rows belong to `clients` by their place."""
+    for journal in records.values():
+        for record in journal:
+            for field in {"hosts", "clicks", "interactions", "norm", "online", "thetas"} & set(record):
+                assert len(record[field]) == len(record["clients"])
+
+
+def test_the_causes_of_a_real_run_were_said(records):
+    """A cause is `<peer>:<id>` of a message that the peer logged before it sent it."""
+    said = {
+        f"{record['node']}:{record['id']}"
+        for journal in records.values()
+        for record in journal
+        if record.get("direction") == "sent"
+    }
+    causes = [record["cause"] for journal in records.values() for record in journal if "cause" in record]
+    assert causes
+    assert set(causes) <= said
+
+
+def test_the_logged_models_have_their_fingerprints(records):
+    """The weights in the log are exact: their bytes give the logged hash."""
+    closed = [record for record in records["coordinator"] if record["event"] == "round.closed"]
+    assert [record["round"] for record in closed] == list(range(21))
+    for record in closed:
+        assert sha256(np.array(record["theta"], dtype="<f8").tobytes()).hexdigest() == record["model"]
