@@ -39,7 +39,8 @@ def ideal_dcg(queries: Queries, at: int) -> Reals:
     if queries.documents and queries.labels.min() < 0:
         raise LearningError(f"relevance grades must be 0 or above; got {queries.labels.min()}")
     ideal = np.zeros(len(queries))
-    _fill_ideal(queries.labels, queries.offsets, gains(), discounts(at), ideal)
+    counts = np.empty(len(gains()), np.int64)
+    _fill_ideal(read_only(queries.labels), read_only(queries.offsets), gains(), discounts(at), counts, ideal)
     return ideal
 
 
@@ -67,12 +68,12 @@ class OfflineEvaluator:
             raise LearningError(f"offline measures need a query with a relevant document; got none in {len(queries)}")
         self._ranker = ranker
         self._features = read_only(queries.features)
-        self._labels = read_only(queries.labels)
+        self._gains = gains()[queries.labels]
         self._order = _tie_order(queries)
-        self._offsets = queries.offsets
+        self._offsets = read_only(queries.offsets)
         self._kept = kept
+        self._longest = int(np.diff(queries.offsets)[kept].max())
         self._inverse_ideal = 1.0 / ideal[kept]
-        self._gains = gains()
         self._discounts = discounts(at)
 
     def ndcg(self, thetas: Reals) -> Reals:
@@ -91,19 +92,27 @@ class OfflineEvaluator:
             raise LearningError(f"models must have the shape (m, {dimension}); got {thetas.shape}")
         ndcg, maxrr = np.zeros(len(thetas)), np.zeros(len(thetas))
         for first in range(0, len(thetas), _MODELS):
+            block = np.ascontiguousarray(thetas[first : first + _MODELS], dtype=np.float64)
+            models = len(block)
             _add_measures(
-                np.ascontiguousarray(thetas[first : first + _MODELS], dtype=np.float64),
+                block,
+                np.ascontiguousarray(block.T),
                 self._ranker.hidden,
                 self._features,
-                self._labels,
+                self._gains,
                 self._order,
                 self._offsets,
                 self._kept,
                 self._inverse_ideal,
-                self._gains,
                 self._discounts,
-                ndcg[first : first + _MODELS],
-                maxrr[first : first + _MODELS],
+                ndcg[first : first + models],
+                maxrr[first : first + models],
+                np.empty((self._longest, models)),
+                np.empty(self._longest),
+                np.empty((self._longest + 1, self._ranker.hidden)),
+                np.empty((len(self._discounts), models)),
+                np.empty((len(self._discounts), models)),
+                np.empty((2, models)),
             )
         return ndcg / len(self._kept), maxrr / len(self._kept)
 
@@ -117,8 +126,9 @@ def _tie_order(queries: Queries) -> Integers:
 
 
 @compiled
-def _fill_ideal(labels: Labels, offsets: Integers, gain: Reals, discount: Reals, ideal: Reals) -> None:
-    counts = np.zeros(128, np.int64)
+def _fill_ideal(
+    labels: Labels, offsets: Integers, gain: Reals, discount: Reals, counts: Integers, ideal: Reals
+) -> None:
     for query in range(len(ideal)):
         counts[:] = 0
         for document in range(offsets[query], offsets[query + 1]):
@@ -133,70 +143,91 @@ def _fill_ideal(labels: Labels, offsets: Integers, gain: Reals, discount: Reals,
 @compiled
 def _add_measures(
     thetas: Reals,
+    transposed: Reals,
     hidden: int,
     features: Features,
-    labels: Labels,
+    gain: Reals,
     order: Integers,
     offsets: Integers,
     kept: Integers,
     inverse_ideal: Reals,
-    gain: Reals,
     discount: Reals,
     ndcg: Reals,
     maxrr: Reals,
+    scores: Reals,
+    column: Reals,
+    activations: Reals,
+    best: Reals,
+    best_gains: Reals,
+    carried: Reals,
 ) -> None:
-    """Add each model's nDCG and MaxRR on every kept query, query after query, to ndcg [m] and maxrr [m]."""
-    models = thetas.shape[0]
-    most = 0
-    for query in kept:
-        most = max(most, offsets[query + 1] - offsets[query])
-    scores = np.empty((most, models))
-    column = np.empty(most)
-    activations = np.empty((most + 1, hidden))
-    best_scores = np.empty(len(discount))
-    best = np.empty(len(discount), np.int64)
-    weights = np.ascontiguousarray(thetas.T)
+    """Add each model's nDCG and MaxRR on every kept query, query after query, to ndcg [m] and maxrr [m].
+
+    thetas [m, d] and transposed [d, m] are the models, gain [documents] is 2^r − 1, what comes after maxrr work space.
+    """
     for index in range(len(kept)):
         first, last = offsets[kept[index]], offsets[kept[index] + 1]
-        rows = features[first:last]
-        if hidden == 0:
-            scores[: last - first] = 0.0
-            multiply(rows, weights, scores)
-        else:
-            for model in range(models):
-                score(thetas[model], rows, hidden, activations, column)
-                for document in range(last - first):
-                    scores[document, model] = column[document]
-        for model in range(models):
-            ranks = _select(scores[:, model], order[first:last], best_scores, best)
-            dcg = 0.0
-            reciprocal = 0.0
-            for rank in range(ranks):
-                grade = labels[first + best[rank]]
-                dcg += gain[grade] * discount[rank]
-                if grade > 0 and reciprocal == 0.0:
-                    reciprocal = 1.0 / (rank + 1)
-            ndcg[model] += dcg * inverse_ideal[index]
-            maxrr[model] += reciprocal
+        _score_models(thetas, transposed, hidden, features[first:last], scores, column, activations)
+        _select(scores, gain[first:last], order[first:last], best, best_gains, carried)
+        _add_list(best_gains, discount, inverse_ideal[index], ndcg, maxrr)
 
 
 @compiled
-def _select(scores: Reals, order: Integers, best_scores: Reals, best: Integers) -> int:
-    """Fill best with the documents of the highest scores from the top, equal ones as `order` has them; how many."""
-    ranks = 0
+def _score_models(
+    thetas: Reals,
+    transposed: Reals,
+    hidden: int,
+    rows: Features,
+    scores: Reals,
+    column: Reals,
+    activations: Reals,
+) -> None:
+    """Fill scores[document, model] for the documents of one query."""
+    if hidden == 0:
+        scores[: len(rows)] = 0.0
+        multiply(rows, transposed, scores)
+    else:
+        for model in range(len(thetas)):
+            score(thetas[model], rows, hidden, activations, column)
+            for document in range(len(rows)):
+                scores[document, model] = column[document]
+
+
+@compiled
+def _select(scores: Reals, gain: Reals, order: Integers, best: Reals, best_gains: Reals, carried: Reals) -> None:
+    """Fill best_gains[rank, model] with the gains of the documents that each model ranks highest, 0 where is none.
+
+    Each document in turn goes down the ranks and changes places with what it beats. It does so for all models at once,
+    which is vector instructions and no branch; one that ties stays below, so equal scores rank as `order` has them.
+    """
+    models = best.shape[1]
+    best[:] = -np.inf
+    best_gains[:] = 0.0
+    score_down, gain_down = carried[0], carried[1]
     for document in order:
-        value = scores[document]
-        if ranks == len(best):
-            if not value > best_scores[ranks - 1]:
-                continue
-            place = ranks - 1
-        else:
-            place = ranks
-            ranks += 1
-        while place > 0 and value > best_scores[place - 1]:
-            best_scores[place] = best_scores[place - 1]
-            best[place] = best[place - 1]
-            place -= 1
-        best_scores[place] = value
-        best[place] = document
-    return ranks
+        for model in range(models):
+            score_down[model] = scores[document, model]
+            gain_down[model] = gain[document]
+        for rank in range(len(best)):
+            score_there, gain_there = best[rank], best_gains[rank]
+            for model in range(models):
+                above, below = score_there[model], score_down[model]
+                gain_above, gain_below = gain_there[model], gain_down[model]
+                beats = below > above
+                score_there[model] = below if beats else above
+                score_down[model] = above if beats else below
+                gain_there[model] = gain_below if beats else gain_above
+                gain_down[model] = gain_above if beats else gain_below
+
+
+@compiled
+def _add_list(best_gains: Reals, discount: Reals, inverse_ideal: float, ndcg: Reals, maxrr: Reals) -> None:
+    """Add the nDCG and the MaxRR of one list for each model."""
+    for model in range(len(ndcg)):
+        dcg = 0.0
+        reciprocal = 0.0
+        for rank in range(len(discount) - 1, -1, -1):
+            dcg += best_gains[rank, model] * discount[rank]
+            reciprocal = 1.0 / (rank + 1) if best_gains[rank, model] > 0.0 else reciprocal
+        ndcg[model] += dcg * inverse_ideal
+        maxrr[model] += reciprocal

@@ -1,5 +1,8 @@
 """How a loop is compiled: once for each machine, kept on disk, free of the interpreter's lock.
 
+A loop owns no arrays, it is given all that it needs: then numba counts no references, which would cost more than the
+arithmetic of a short list.
+
 The arithmetic stays as written: nothing is reordered, and only what says `fma` is fused, so that a result has the same
 bits wherever it is computed. Loops whose iterations are independent are still turned into vector instructions.
 
@@ -25,6 +28,7 @@ __all__ = ["bits_of", "code_directory", "compiled", "fma", "instruction", "multi
 Loop = TypeVar("Loop", bound=Callable[..., Any])
 
 _NUMBA: Any = config  # its settings are not annotated
+_NJIT: Any = njit  # nor is _nrt, which counts references
 
 
 def compiled(loop: Loop) -> Loop:
@@ -32,7 +36,7 @@ def compiled(loop: Loop) -> Loop:
     before = _NUMBA.CACHE_DIR
     _NUMBA.CACHE_DIR = str(code_directory())  # numba reads it when a loop is declared
     try:
-        return cast("Loop", njit(cache=True, nogil=True, error_model="numpy")(loop))
+        return cast("Loop", _NJIT(cache=True, nogil=True, error_model="numpy", _nrt=False)(loop))
     finally:
         _NUMBA.CACHE_DIR = before
 

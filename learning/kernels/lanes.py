@@ -14,7 +14,7 @@ from numba.extending import models, register_model
 
 from learning.kernels.compiling import instruction
 
-__all__ = ["LANES", "add_product", "load", "load_first", "prefetch", "spread", "store", "store_first", "total"]
+__all__ = ["LANES", "add_product", "fetch_line", "load", "load_first", "spread", "store", "store_first", "total"]
 
 LANES = 8
 
@@ -141,7 +141,7 @@ def store_first(typing: Any, array: Any, first: Any, count: Any, x: Any) -> Any:
 
 
 @instruction
-def prefetch(typing: Any, array: Any, first: Any) -> Any:  # noqa: ARG001 (numba gives the types of the arguments)
+def fetch_line(typing: Any, array: Any, first: Any) -> Any:  # noqa: ARG001 (numba gives the types of the arguments)
     """Ask for the cache line of array[first], which will be read soon; changes nothing but the time that takes."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

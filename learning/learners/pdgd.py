@@ -6,9 +6,10 @@ the ranks examined, 1 … min(last click + 1, k),
 
     θ ← θ + η Σ rho(d, e)·σ'(f(d) − f(e))·(f'(d) − f'(e))
 
-Draws, all from the client's stream (seed, TRAIN, client key, round) by `Generator.random()`, in this order for each
-interaction: one for the query, ⌊u·queries⌋; one for each rank of the list (`learners.plackett_luce.sample_list`); one
-for each rank looked at and one after each click (`clicks.simulation.click_list`).
+Draws, all from the client's stream (seed, TRAIN, client key, round) by `Generator.random()`, in this order: first one
+for the query of each interaction, ⌊u·queries⌋; then for each interaction one for each rank of its list
+(`learners.plackett_luce.sample_list`), one for each rank looked at and one after each click
+(`clicks.simulation.click_list`). The queries come first so that the next one's features can be fetched in time.
 """
 
 from typing import Literal, get_args
@@ -19,8 +20,9 @@ from learning.clicks import ClickModel
 from learning.clicks.simulation import click_list
 from learning.data.dataset import Features, Queries
 from learning.errors import LearningError, UnknownName
-from learning.kernels.arrays import Integers, Labels, Reals, Words, read_only
+from learning.kernels.arrays import Bits, Integers, Labels, Reals, Words, read_only
 from learning.kernels.compiling import compiled
+from learning.kernels.fetching import fetch
 from learning.kernels.philox import GENERATOR_WORDS, restart, uniform
 from learning.learners.cohort import Cohort, LocalUpdates
 from learning.learners.plackett_luce import BLOCK, pair_factors, sample_list
@@ -87,6 +89,7 @@ class Pdgd:
         self._click = np.array([model.click for model in models])
         self._stop = np.array([model.stop for model in models])
         self._examination = np.array([_examination(model, at) for model in models])
+        self._longest = int(np.diff(queries.offsets).max())
 
     def train(self, theta: Reals, round: int, members: Integers | None = None) -> LocalUpdates:  # noqa: A002 (the domain's word)
         """The updates of the members (indices into the cohort; all of it if None) from the global model θ [d]."""
@@ -98,14 +101,16 @@ class Pdgd:
         chosen = np.arange(size) if members is None else np.ascontiguousarray(members, dtype=np.int64)
         if len(chosen) and not (chosen.min() >= 0 and chosen.max() < size):
             raise LearningError(f"members must be from 0 to {size - 1}; got {chosen.min()} to {chosen.max()}")
+        interactions = self._cohort.interactions[chosen]
         thetas = np.empty((len(chosen), self._ranker.dimension))
         online = np.empty(len(chosen))
+        padded = -(-self._longest // BLOCK) * BLOCK
+        at = len(self._discounts)
         _train(
             np.ascontiguousarray(theta, dtype=np.float64),
-            chosen,
-            self._cohort.keys,
-            self._cohort.interactions,
-            self._user,
+            self._cohort.keys[chosen],
+            interactions,
+            self._user[chosen],
             self._click,
             self._stop,
             self._examination,
@@ -122,8 +127,15 @@ class Pdgd:
             self._batch,
             thetas,
             online,
+            np.empty(GENERATOR_WORDS, np.uint64),
+            np.empty(interactions.max(initial=0), np.int64),
+            np.empty((3, padded)),
+            np.empty((self._longest + 1, self._ranker.hidden)),
+            np.empty((3, at + 1)),
+            np.empty(at, np.int64),
+            np.empty(at, np.bool_),
         )
-        return LocalUpdates(thetas=thetas, interactions=self._cohort.interactions[chosen], online=online)
+        return LocalUpdates(thetas=thetas, interactions=interactions, online=online)
 
 
 def _examination(model: ClickModel, at: int) -> Reals:
@@ -133,7 +145,6 @@ def _examination(model: ClickModel, at: int) -> Reals:
 @compiled
 def _train(
     theta: Reals,
-    members: Integers,
     keys: Words,
     interactions: Integers,
     user: Integers,
@@ -153,47 +164,44 @@ def _train(
     batch: bool,
     thetas: Reals,
     online: Reals,
+    generator: Words,
+    drawn: Integers,
+    document_space: Reals,
+    activations: Reals,
+    rank_space: Reals,
+    shown_space: Integers,
+    clicked: Bits,
 ) -> None:
+    """Fill thetas [k, d] and online [k] for k clients; what comes after them is work space."""
     queries = len(offsets) - 1
-    at = len(discount)
-    most = 0
-    for query in range(queries):
-        most = max(most, offsets[query + 1] - offsets[query])
-    blocks = (most + BLOCK - 1) // BLOCK
-    generator = np.empty(GENERATOR_WORDS, np.uint64)
-    scores = np.empty(most)
-    activations = np.empty((most + 1, hidden))
-    weights = np.empty(blocks * BLOCK)
-    subtotals = np.empty(blocks)
-    shown_space = np.empty(at, np.int64)
-    masses_space = np.empty(at)
-    clicked = np.empty(at, np.bool_)
-    sums = np.empty(at + 1)
-    factors_space = np.empty(at)
-
-    for index in range(len(members)):
-        member = members[index]
-        restart(generator, seed, _TRAIN, keys[member], round)
-        local = thetas[index]
-        local[:] = theta
+    scores, weights, subtotals = document_space[0], document_space[1], document_space[2]
+    for client in range(len(keys)):
+        restart(generator, seed, _TRAIN, keys[client], round)
+        for turn in range(interactions[client]):
+            drawn[turn] = int(uniform(generator) * queries)
+        local = thetas[client]
+        for j in range(len(theta)):
+            local[j] = theta[j]
         current = theta if batch else local
+        model = user[client]
         ndcg = 0.0
-        for _ in range(interactions[member]):
-            query = int(uniform(generator) * queries)
+        for turn in range(interactions[client]):
+            query = drawn[turn]
             first, last = offsets[query], offsets[query + 1]
             rows = features[first:last]
             grades = labels[first:last]
-            ranks = min(at, last - first)
+            ranks = min(len(discount), last - first)
             shown = shown_space[:ranks]
-            masses = masses_space[:ranks]
+            masses = rank_space[0, :ranks]
             score(current, rows, hidden, activations, scores)
+            if turn + 1 < interactions[client]:
+                fetch(features, offsets[drawn[turn + 1]], offsets[drawn[turn + 1] + 1])
             left = sample_list(generator, scores, last - first, weights, subtotals, shown, masses)
-            model = user[member]
             last_click = click_list(generator, grades, shown, click[model], stop[model], examination[model], clicked)
             if last_click > 0:
                 examined = min(last_click + 1, ranks)
-                factors = factors_space[:examined]
-                pair_factors(scores, last - first, shown, masses, left, clicked[:examined], sums, factors)
+                factors = rank_space[2, :examined]
+                pair_factors(scores, last - first, shown, masses, left, clicked[:examined], rank_space[1], factors)
                 for rank in range(examined):
                     factors[rank] *= learning_rate
                 add_gradient(current, rows, hidden, activations, shown[:examined], factors, local)
@@ -201,4 +209,4 @@ def _train(
             for rank in range(ranks):
                 dcg += gain[grades[shown[rank]]] * discount[rank]
             ndcg += dcg * inverse_ideal[query]
-        online[index] = ndcg / interactions[member]
+        online[client] = ndcg / interactions[client]

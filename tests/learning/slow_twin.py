@@ -102,8 +102,7 @@ def train_client(theta, queries, model, *, hidden, seed, key, round_, interactio
     local = theta.copy()
     gradient_sum = np.zeros_like(theta)
     online = []
-    for _ in range(interactions):
-        query = int(generator.random() * len(queries))
+    for query in [int(generator.random() * len(queries)) for _ in range(interactions)]:
         rows = range(queries.offsets[query], queries.offsets[query + 1])
         labels = [int(queries.labels[row]) for row in rows]
         pairs = [score_and_gradient(theta if batch else local, queries.features[row], hidden) for row in rows]
