@@ -6,6 +6,7 @@ that reads: SELECT (which FROM, WITH, DESCRIBE, SHOW and SUMMARIZE are too), PIV
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ __all__ = ["Answer", "ask"]
 CHUNK: Final = 10_000  # rows fetched at once
 EXPLAIN: Final = re.compile(r"\s*explain\s+(analyze\s+)?(\([^()]*\)\s*)?", re.IGNORECASE)
 PIVOT: Final = re.compile(r"\s*(pivot|from|with|select)\b", re.IGNORECASE)
+INTERRUPTED: Final = "Query interrupted"  # what DuckDB makes of Ctrl-C
 BACK_DOOR: Final = "json_execute_serialized_sql"  # runs a statement that the checks below do not see
 
 
@@ -34,16 +36,14 @@ class Answer:
             yield from rows
 
     def _fetch(self) -> list[tuple[Any, ...]]:
-        try:
+        with _one_sentence():
             return self._cursor.fetchmany(CHUNK)
-        except duckdb.Error as error:
-            raise _refused(error) from error
 
 
 def ask(database: duckdb.DuckDBPyConnection, query: str, parameters: dict[str, Any] | None = None) -> Answer:
     """Run a query that only reads; of several statements, the answer is the last one's. Raises `UserError`."""
     cursor = database.cursor()
-    try:
+    with _one_sentence():
         statements = cursor.extract_statements(query)
         if not statements:
             raise UserError("a query must have a statement, such as: select * from run")
@@ -51,8 +51,6 @@ def ask(database: duckdb.DuckDBPyConnection, query: str, parameters: dict[str, A
             if not _only_reads(cursor, statement):
                 raise UserError(f"a query can only read (SELECT, PIVOT, EXPLAIN), got: {_shortened(statement.query)}")
             cursor.execute(statement, parameters)
-    except duckdb.Error as error:
-        raise _refused(error) from error
     described = cursor.description or []
     return Answer(_distinct([one[0] for one in described]), [str(one[1]) for one in described], cursor)
 
@@ -84,10 +82,18 @@ def _mentions_copy(text: str) -> bool:
     )
 
 
-def _refused(error: duckdb.Error) -> UserError:
-    """DuckDB's message as one sentence: without the drawing of where in the query it is."""
-    sentence = " ".join(str(error).split("\n\n")[0].split())
-    return UserError(f"the query failed: {sentence}")
+@contextmanager
+def _one_sentence() -> Iterator[None]:
+    """DuckDB's errors as one sentence, without its drawing of the query; Ctrl-C as Python has it."""
+    try:
+        yield
+    except duckdb.Error as error:
+        sentence = " ".join(str(error).partition("\n\n")[0].split())
+        raise UserError(f"the query failed: {sentence}") from error
+    except RuntimeError as error:
+        if str(error) == INTERRUPTED:
+            raise KeyboardInterrupt from error
+        raise
 
 
 def _shortened(text: str) -> str:

@@ -1,5 +1,9 @@
 """Queries read, and do nothing else; what goes wrong is one sentence."""
 
+import os
+import signal
+import threading
+
 import pytest
 
 from protocol.errors import UserError
@@ -12,6 +16,7 @@ from protocol.errors import UserError
         "copy (pivot metrics on name) to '{journal}/x.csv'",
         "with x as (copy (select 1) to '{journal}/x.csv') from x",
         "with x as (CoPy (select 1) to '{journal}/x.csv') from x",
+        "with y as (select 'éßé€' as e), x as (copy (select 1) to '{journal}/x.csv') from x",
         "select 1; copy run to '{journal}/x.csv'",
         "explain analyze copy run to '{journal}/x.csv'",
         "explain analyze with x as (copy (select 1) to '{journal}/x.csv') from x",
@@ -68,6 +73,14 @@ def test_an_error_while_rows_are_fetched_is_one_sentence_too(run):
     """A cast that fails in a late row is the query's mistake, not ours."""
     with pytest.raises(UserError, match="the query failed: Conversion Error"):
         run.rows("select if(range < 50000, '1', 'x')::int from range(60000)")
+
+
+def test_an_interrupt_is_an_interrupt(run):
+    """Ctrl-C during a query is not the query's mistake."""
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        run.rows("select sum(a.range * b.range) from range(10000000) a, range(10000000) b")
+    assert run.rows("select 1 as a") == [{"a": 1}]
 
 
 def test_columns_of_the_same_name_are_all_there(run):
