@@ -93,9 +93,11 @@ class Supervisor:
     def _first_words(self, child: Child) -> tuple[str, str]:
         """Wait until a node is ready or has failed."""
         while not child.report.poll(TICK):
-            if not child.process.is_alive() and not child.report.poll():
-                return "failed", f"{child.task.name} ended at its start ({ended_how(child.process.exitcode or 0)})"
-        return child.last_words()
+            pass
+        words = child.last_words()  # none if the pipe was closed, which a process that ends does
+        child.process.join(GRACE if not words[0] else 0)
+        how = ended_how(child.process.exitcode or 0)
+        return words if words[0] else ("failed", f"{child.task.name} ended at its start ({how})")
 
     # --- looking on --------------------------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from typing import Any, Final
 
 import msgpack
 import numpy as np
+from numpy.typing import NDArray
 
 from protocol.errors import Refusal, RefusedFrame
 from protocol.messages import MESSAGES, Message, kinds
@@ -53,12 +54,26 @@ class Codec:
 
     def __init__(self, largest: int = LARGEST_FRAME) -> None:
         self.largest = min(largest, LARGEST_FRAME)
-        self._pack = msgpack.Packer(default=_pack_extension, strict_types=True).pack  # tuples are names, not arrays
+        self._packer = msgpack.Packer(autoreset=False)
 
     def encode(self, message: Message, id: int, cause: int = 0) -> bytes:  # noqa: A002 - the wire's own word
         """The frame of a message. Raises `RefusedFrame` if it is over the limit: better here than at the peer."""
-        head = [VERSION, message.name, id, cause]
-        frame: bytes = self._pack(head + [getattr(message, one) for one in _FIELDS[message.name]])
+        packer, fields = self._packer, _FIELDS[message.name]
+        packer.reset()  # a message that could not be packed may have left its beginning
+        packer.pack_array_header(HEAD + len(fields))
+        for value in (VERSION, message.name, id, cause):
+            packer.pack(value)
+        for one in fields:
+            value = getattr(message, one)
+            if isinstance(value, np.ndarray):
+                packer.pack_ext_type(ARRAY_EXTENSION, _array_bytes(value))
+            elif isinstance(value, tuple):
+                packer.pack_ext_type(NAMES_EXTENSION, b"".join(name.encode() + b"\0" for name in value))
+            elif isinstance(value, int | str):
+                packer.pack(value)
+            else:
+                raise _untravelled(value)
+        frame: bytes = packer.bytes()
         if len(frame) > self.largest:
             raise RefusedFrame(Refusal.OVERSIZED, f"{message.name} has {len(frame)} bytes, at most {self.largest}")
         return frame
@@ -127,14 +142,16 @@ _BUILD: Final[dict[str, Callable[..., Message]]] = dict(MESSAGES)
 _LIMITS: Final = {"max_array_len": MOST_PARTS, "max_map_len": 0, "max_bin_len": 0, "max_str_len": LONGEST_TEXT}
 
 
-def _pack_extension(value: Any) -> msgpack.ExtType:
-    """An array or names as an extension type; anything else that msgpack does not know is our own mistake."""
-    if isinstance(value, tuple):
-        return msgpack.ExtType(NAMES_EXTENSION, b"".join(one.encode() + b"\0" for one in value))
-    if not isinstance(value, np.ndarray) or value.dtype not in _CODES or value.ndim not in (1, 2):
-        raise TypeError(f"only names and int64 or float64 arrays of 1 or 2 dimensions travel, got {type(value)}")
-    head = _HEADERS[value.ndim].pack(_CODES[value.dtype], value.ndim, *value.shape)
-    return msgpack.ExtType(ARRAY_EXTENSION, head + value.tobytes())
+def _array_bytes(value: NDArray[Any]) -> bytes:
+    """What the wire has of an array; one of another type or rank is our own mistake."""
+    if value.dtype not in _CODES or value.ndim not in _HEADERS:
+        raise _untravelled(value)
+    return _HEADERS[value.ndim].pack(_CODES[value.dtype], value.ndim, *value.shape) + value.tobytes()
+
+
+def _untravelled(value: Any) -> TypeError:
+    travel = "only integers, texts, names and int64 or float64 arrays of 1 or 2 dimensions travel"
+    return TypeError(f"{travel}, got {getattr(value, 'dtype', type(value))}")
 
 
 def _unpack_extension(code: int, data: bytes) -> Any:

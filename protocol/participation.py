@@ -77,7 +77,7 @@ class Participation(Machine):
         self.dimension = dimension
         self.pid = pid
         self._spoke = 0.0
-        self._asked: Train | None = None
+        self._asked: tuple[int, Integers] = (0, clients)  # the round and the clients of the question under way
         self._question = 0
 
     @property
@@ -105,21 +105,19 @@ class Participation(Machine):
         train = stimulus.envelope.message
         assert isinstance(train, Train)
         asked = train.clients if len(train.clients) else self.clients
-        if not among(asked, self.clients):
+        if asked is not self.clients and not among(asked, self.clients):
             return [refused(stimulus, Refusal.NOT_YOURS, f"asked for {asked.tolist()[:10]}")]
         if train.theta.shape != (self.dimension,):
             return [refused(stimulus, Refusal.WRONG_DIMENSION, f"d = {self.dimension}, got {train.theta.shape}")]
         self.state = State.TRAINING
-        self._asked, self._question = Train(train.round, train.theta, asked), stimulus.envelope.id
+        self._asked, self._question = (train.round, asked), stimulus.envelope.id
         return [received(stimulus), LocalTraining(train.round, train.theta, asked)]
 
     def _trained(self, stimulus: Trained) -> list[Instruction]:
         """Answer with the update and be ready again."""
-        asked = self._asked
-        assert asked is not None
         self.state = State.READY
         self._spoke = stimulus.now
-        answer = Update(asked.round, asked.clients, stimulus.theta, stimulus.interactions, stimulus.online)
+        answer = Update(*self._asked, stimulus.theta, stimulus.interactions, stimulus.online)
         return [Say((COORDINATOR,), answer, self._question)]
 
     def _finish(self, stimulus: Arrived) -> list[Instruction]:
