@@ -47,6 +47,8 @@ def show_table(answer: Answer, console: "Console", limit: int | None = SHOWN) ->
         _show_blocks(answer.columns, cells, console)
     else:
         _show_grid(answer, cells, longest, console)
+    if not cells:
+        console.print("no rows")
     more = sum(1 for _ in rows)
     if more:
         plural = "s" if more > 1 else ""

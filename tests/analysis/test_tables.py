@@ -40,6 +40,7 @@ def test_a_long_table_is_cut_and_says_so(run):
     assert " 20 " not in text
     assert text.splitlines()[-1] == "… 9,980 more rows (--all, --csv or --json shows all)"
     assert "more row" not in shown(run.sql("select range as n from range(50)"), limit=None)
+    assert shown(run.sql("from rounds where round < 0")).endswith("no rows\n")
     assert "… 1 more row (" in shown(run.sql("select range as n from range(41)"))
 
 

@@ -182,3 +182,21 @@ def test_events_are_all_records(run):
         assert json.loads(row["record"]) == record
         assert row["event"] == record["event"]
         assert row["round"] == record.get("round")
+
+
+def test_updates_without_weights_and_asked_twice(tmp_path):
+    """Rows without theta where the log keeps none; a client that a resumed run asked twice counts once in the metrics."""
+    coordinator = Journal(tmp_path, "coordinator", clock=lambda: 0.0)
+    coordinator.append("round.closed", round=0, theta=[0.0])
+    for clients, online in ((["ann"], [1.0]), (["ann", "bob"], [1.0, 0.0])):
+        coordinator.append("update.received", round=1, peers=["host-0"], clients=clients, norm=online, online=online)
+    coordinator.close()
+    with open_run(tmp_path) as run:
+        rows = run.rows("select client, norm, theta, delta from updates order by all")
+        assert [tuple(row.values()) for row in rows] == [
+            ("ann", 1.0, None, None),
+            ("ann", 1.0, None, None),
+            ("bob", 0.0, None, None),
+        ]
+        assert run.rows("select value from metrics where name = 'online'") == [{"value": 0.5}]
+        assert run.rows("select count(*) as n from metrics where name = 'online_ndcg_at_10'") == [{"n": 2}]
