@@ -185,7 +185,7 @@ def test_events_are_all_records(run):
 
 
 def test_updates_without_weights_and_asked_twice(tmp_path):
-    """Rows without theta where the log keeps none; a client that a resumed run asked twice counts once in the metrics."""
+    """Rows without theta where the log keeps none; who was asked twice by a resumed run counts once in the metrics."""
     coordinator = Journal(tmp_path, "coordinator", clock=lambda: 0.0)
     coordinator.append("round.closed", round=0, theta=[0.0])
     for clients, online in ((["ann"], [1.0]), (["ann", "bob"], [1.0, 0.0])):
