@@ -53,8 +53,8 @@ def description_text(description: Description) -> str:
     return "\n".join(
         [
             f"{description.source}, fold {description.fold}: {known}",
-            f"{description.features} features as {description.dtype}, {description.levels} relevance grades, "
-            f"{description.memory_bytes / 1e6:,.1f} MB",
+            f"{description.features} features as {description.dtype}, {description.levels} relevance grades",
+            f"memory: {description.memory_bytes / 1e6:,.1f} MB",
             f"scaling: {description.scaling} ({description.scaling_reason})",
             f"cache: {description.cache}",
             "",

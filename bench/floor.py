@@ -13,7 +13,7 @@ ANSWER: Final = b"a" * 445  # bytes of an Update frame of one client
 
 
 def bare_round_trip(processes: int = 10, rounds: int = 2000, answer: int = len(ANSWER)) -> float:
-    """Seconds in which one ROUTER asks so many DEALER processes over tcp and has all answers; no codec, no log, no keys."""
+    """Seconds in which one ROUTER asks so many DEALER processes over tcp and has all answers: no codec, log or keys."""
     context = zmq.Context()
     router = context.socket(zmq.ROUTER)
     port = router.bind_to_random_port("tcp://127.0.0.1")

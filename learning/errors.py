@@ -16,7 +16,7 @@ class DataError(LearningError):
     """A data source that is missing, damaged or not what it says; names the file and the line where there is one."""
 
 
-class UnknownName(LearningError):
+class UnknownName(LearningError):  # noqa: N818 - named for what is wrong
     """A name that no registry knows; lists the known ones."""
 
     def __init__(self, family: str, name: str, known: Iterable[object]) -> None:
