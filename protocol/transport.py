@@ -9,6 +9,7 @@ identity of its own is not heard.
 
 import contextlib
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -59,6 +60,7 @@ class Gate:
         self._router.router_mandatory = True
         self._router.maxmsgsize = 2 * largest  # a guard; the codec's own limit gives a logged reason
         self._router.sndhwm = self._router.rcvhwm = _QUEUE
+        self._router.backlog = _QUEUE  # the usual 100 are soon full, and the next connection then takes a second
         self._router.linger = _LINGER
         self._router.rcvtimeo = _PATIENCE
         try:
@@ -82,8 +84,8 @@ class Gate:
             frame = first.bytes
         else:
             frame = self._router.recv()
-        while self._router.rcvmore:  # no node sends more than one part: joined, it is no message
-            frame += b"\xc1" + self._router.recv()
+        if self._router.rcvmore:
+            frame = b"\xc1".join([frame, *self._rest()])  # no node sends more than one part: joined, it is no message
         return (name, frame) if name and frame else None  # an empty frame is only the probe of a new connection
 
     def send(self, peer: str, frame: bytes) -> bool:
@@ -111,6 +113,11 @@ class Gate:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _rest(self) -> Iterator[bytes]:
+        """The parts of a frame after its first."""
+        while self._router.rcvmore:
+            yield self._router.recv()
 
     def _learn(self, route: bytes, frame: zmq.Frame) -> str:
         """The name behind a new route; empty for an identity that the peer chose."""
@@ -155,7 +162,7 @@ class Line:
         self._dealer.maxmsgsize = 2 * largest
         self._dealer.linger = _LINGER
         self._dealer.reconnect_ivl = _RECONNECT
-        self._dealer.probe_router = True  # an empty frame at each connection, from which the gate learns the route
+        self._dealer.probe_router = True  # an empty frame first, from which the gate learns the route
         self._dealer.rcvtimeo = _PATIENCE
         self._dealer.connect(endpoint)
         self._poller = zmq.Poller()
