@@ -5,11 +5,11 @@ from collections.abc import Callable
 import numpy as np
 
 from learning.data import Dataset
-from nodes.plan import Plan
 from nodes.shell import Link, Shell
 from protocol.codec import Codec
 from protocol.journal import Journal
 from protocol.participation import LocalTraining, Participation, Trained
+from scenarios.plan import Plan
 
 __all__ = ["HostShell"]
 

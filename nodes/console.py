@@ -8,8 +8,8 @@ from typing import Final, Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn
 
-from nodes.plan import Plan
 from protocol import messages
+from scenarios.plan import Plan
 
 __all__ = ["ConsoleWatcher"]
 

@@ -7,7 +7,6 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from learning.errors import LearningError
-from nodes.plan import Plan
 from nodes.shell import Link, Shell
 from protocol.codec import VERSION, Codec
 from protocol.coordination import Aggregate, Aggregated, Coordination
@@ -16,6 +15,7 @@ from protocol.journal import Journal
 from protocol.machine import Say
 from protocol.messages import COORDINATOR, SUPERVISOR
 from scenarios.load import scenario_hash, to_dict
+from scenarios.plan import Plan
 
 __all__ = ["CoordinatorShell", "run_record"]
 

@@ -7,9 +7,9 @@ import numpy as np
 import orjson
 
 from learning.data import Dataset
-from nodes.plan import Plan
 from protocol.journal import Follower, Journal, journal_path
 from protocol.messages import COORDINATOR
+from scenarios.plan import Plan
 
 __all__ = ["EVALUATOR", "Evaluator"]
 

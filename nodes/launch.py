@@ -10,10 +10,10 @@ import orjson
 from nodes.ending import Ending, Interruption
 from nodes.engines import inline, processes
 from nodes.nursery import start_forkserver
-from nodes.plan import Plan, open_data
 from nodes.watcher import Quiet, Watcher
 from protocol.errors import UserError
 from scenarios.load import to_dict
+from scenarios.plan import Plan, open_data
 from scenarios.schema import Scenario
 
 __all__ = ["ENGINES", "launch", "make_run_directory"]

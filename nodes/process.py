@@ -16,11 +16,11 @@ from nodes.client_host import HostShell
 from nodes.coordinator import CoordinatorShell
 from nodes.evaluator import Evaluator
 from nodes.lifeline import live_as_node
-from nodes.plan import Plan, open_data
 from protocol.errors import UserError
 from protocol.messages import COORDINATOR
 from protocol.transport import Gate, KeyPair, Line
 from scenarios.load import from_dict
+from scenarios.plan import Plan, open_data
 
 __all__ = ["ROLES", "Task", "run_node"]
 

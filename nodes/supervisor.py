@@ -10,7 +10,6 @@ import orjson
 from nodes.ending import Ending, Interruption
 from nodes.evaluator import EVALUATOR
 from nodes.nursery import Child, Nursery, ended_how
-from nodes.plan import Plan
 from nodes.process import Task
 from nodes.watcher import Watcher
 from protocol.codec import Codec
@@ -19,6 +18,7 @@ from protocol.journal import Follower, Journal, journal_path
 from protocol.messages import COORDINATOR, SUPERVISOR, Lost, Message, Progress, Stop
 from protocol.transport import KeyPair, Line, make_keys
 from scenarios.load import to_dict
+from scenarios.plan import Plan
 
 __all__ = ["Supervisor"]
 

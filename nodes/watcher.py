@@ -2,8 +2,8 @@
 
 from typing import Protocol
 
-from nodes.plan import Plan
 from protocol.messages import Progress
+from scenarios.plan import Plan
 
 __all__ = ["Quiet", "Watcher"]
 

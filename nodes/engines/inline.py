@@ -15,11 +15,11 @@ from nodes.client_host import HostShell
 from nodes.coordinator import CoordinatorShell
 from nodes.ending import Ending, Interruption
 from nodes.evaluator import Evaluator
-from nodes.plan import Plan, open_data
 from nodes.shell import Shell
 from nodes.watcher import Watcher
 from protocol.codec import Codec
 from protocol.messages import COORDINATOR, SUPERVISOR, Progress, Stop
+from scenarios.plan import Plan, open_data
 
 __all__ = ["act_out"]
 

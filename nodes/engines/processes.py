@@ -1,9 +1,9 @@
 """The processes engine: a coordinator, hosts and an evaluator as real processes over ZeroMQ."""
 
 from nodes.ending import Ending, Interruption
-from nodes.plan import Plan
 from nodes.supervisor import Supervisor
 from nodes.watcher import Watcher
+from scenarios.plan import Plan
 
 __all__ = ["act_out"]
 
