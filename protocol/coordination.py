@@ -189,9 +189,12 @@ class Coordination(Machine):
         problem = self._problem(host, update)
         if problem is not None:
             return [refused(stimulus, *problem, clients=self._names(update.clients)), *back]
-        clients, change = update.clients, update.theta - self.theta
-        norm = np.sqrt(np.einsum("cd,cd->c", change, change))
-        if not isfinite(norm @ update.online):  # one number is finite only if all of both are
+        clients = update.clients
+        with np.errstate(over="ignore", invalid="ignore"):  # a hostile number is refused, and no warning is printed
+            change = update.theta - self.theta
+            norm = np.sqrt(np.einsum("cd,cd->c", change, change))
+            finite = isfinite(norm @ update.online)  # one number is finite only if all of both are
+        if not finite:
             problem = Refusal.NOT_FINITE, f"round {update.round}"
             return [refused(stimulus, *problem, clients=self._names(clients)), *back]
         self._thetas[clients] = update.theta

@@ -163,6 +163,17 @@ BAD_UPDATES = {
     "negative interactions": ({"interactions": np.array([-2, 3])}, Refusal.WRONG_COUNT),
     "a weight that is no number": ({"theta": np.array([[0.0, np.nan], [0, 0]])}, Refusal.NOT_FINITE),
     "an infinite weight": ({"theta": np.array([[0.0, 0], [-np.inf, 0]])}, Refusal.NOT_FINITE),
+    "a change whose norm has no number": ({"theta": np.array([[1e200, 0], [0, 0]])}, Refusal.NOT_FINITE),
+    "the largest weight": ({"theta": np.array([[1.7e308, 0], [0, -1.7e308]])}, Refusal.NOT_FINITE),
+    "an infinite weight beside a metric of zero": (
+        {"theta": np.array([[np.inf, 0], [0, 0]]), "online": np.zeros(2)},
+        Refusal.NOT_FINITE,
+    ),
+    "infinities that cancel": (
+        {"theta": np.array([[np.inf, 0], [np.inf, 0]]), "online": np.array([1.0, -1.0])},
+        Refusal.NOT_FINITE,
+    ),
+    "metrics whose sum has no number": ({"online": np.array([1.7e308, 1.7e308])}, Refusal.NOT_FINITE),
     "a metric that is no number": ({"online": np.array([0.5, np.nan])}, Refusal.NOT_FINITE),
     "an infinite metric": ({"online": np.array([np.inf, 0.5])}, Refusal.NOT_FINITE),
 }

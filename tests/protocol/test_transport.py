@@ -185,8 +185,8 @@ def test_a_peer_speaks_only_in_its_own_name(gate):
         assert two.receive() is None
 
 
-@pytest.mark.parametrize("keys", [ONE, TWO, STRANGER], ids=["its own key", "another's key", "no known key"])
-@pytest.mark.parametrize("identity", ["host-1", "coordinator", "supervisor", "the honest one's route"])
+@pytest.mark.parametrize("keys", [ONE, TWO], ids=["its own key", "another's key"])
+@pytest.mark.parametrize("identity", ["host-1", "the honest one's route"])
 def test_an_identity_that_a_peer_chose_counts_for_nothing(gate, peer, keys, identity):
     """Whatever a forger calls itself, it is not heard, and what is meant for the honest one reaches the honest one."""
     with line_to(gate, ONE) as honest:
