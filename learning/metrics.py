@@ -62,6 +62,8 @@ class OfflineEvaluator:
     """
 
     def __init__(self, queries: Queries, ranker: Ranker, at: int = 10) -> None:
+        if queries.features.shape[1] != ranker.features:
+            raise LearningError(f"documents must have {ranker.features} features; got {queries.features.shape[1]}")
         ideal = ideal_dcg(queries, at)
         kept = np.flatnonzero(ideal > 0.0)
         if len(kept) == 0:
@@ -92,7 +94,7 @@ class OfflineEvaluator:
             raise LearningError(f"models must have the shape (m, {dimension}); got {thetas.shape}")
         ndcg, maxrr = np.zeros(len(thetas)), np.zeros(len(thetas))
         for first in range(0, len(thetas), _MODELS):
-            block = np.ascontiguousarray(thetas[first : first + _MODELS], dtype=np.float64)
+            block = np.array(thetas[first : first + _MODELS], dtype=np.float64, order="C")
             models = len(block)
             _add_measures(
                 block,

@@ -6,7 +6,7 @@ import numpy as np
 
 from learning.aggregation.rule import Aggregate, check_updates
 from learning.errors import LearningError
-from learning.kernels.arrays import Integers, Reals
+from learning.kernels.arrays import Integers, Reals, read_only
 from learning.kernels.compiling import compiled
 
 __all__ = ["FedAvg"]
@@ -23,7 +23,7 @@ class FedAvg:
         if total < 1 or interactions.min() < 0:
             raise LearningError(f"fedavg needs counts from 0 on with a sum above 0; got {interactions.tolist()}")
         theta = np.zeros(thetas.shape[1])
-        _add_weighted(np.ascontiguousarray(thetas), interactions.astype(np.float64), theta)
+        _add_weighted(read_only(thetas), interactions.astype(np.float64), theta)
         return Aggregate(theta=theta / total, info={"clients": len(thetas), "interactions": total})
 
 

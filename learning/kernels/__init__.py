@@ -1,1 +1,1 @@
-"""What compiled loops share: how they are compiled, their random numbers, their exponential."""
+"""What compiled loops share: how they are compiled, random numbers, vector sums, products, the exponential."""

@@ -17,7 +17,7 @@ Array = TypeVar("Array", bound=NDArray[np.generic])
 
 
 def read_only(array: Array) -> Array:
-    """A view that cannot be written to: memory-mapped data and data in memory then share one compiled loop."""
-    view = np.ascontiguousarray(array).view(np.ndarray)
+    """The array as one compiled loop takes it, wherever it comes from: contiguous, aligned, not to be written to."""
+    view = np.require(array, requirements=["C_CONTIGUOUS", "ALIGNED"]).view(np.ndarray)
     view.flags.writeable = False
     return cast("Array", view)

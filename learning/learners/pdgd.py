@@ -75,7 +75,8 @@ class Pdgd:
         models = list(dict.fromkeys(cohort.clicks))
         place = {model: index for index, model in enumerate(models)}
         self._ranker = ranker
-        self._cohort = cohort
+        self._keys = np.array(cohort.keys, dtype=np.uint64)
+        self._interactions = np.array(cohort.interactions, dtype=np.int64)
         self._seed = np.uint64(seed)
         self._learning_rate = learning_rate
         self._batch = update == "batch"
@@ -97,18 +98,18 @@ class Pdgd:
             raise LearningError(f"the model must have the shape ({self._ranker.dimension},); got {theta.shape}")
         if not 0 <= round < WORD:
             raise LearningError(f"the round must be from 0 to 2^64 - 1; got {round}")
-        size = len(self._cohort)
+        size = len(self._keys)
         chosen = np.arange(size) if members is None else np.ascontiguousarray(members, dtype=np.int64)
         if len(chosen) and not (chosen.min() >= 0 and chosen.max() < size):
             raise LearningError(f"members must be from 0 to {size - 1}; got {chosen.min()} to {chosen.max()}")
-        interactions = self._cohort.interactions[chosen]
+        interactions = self._interactions[chosen]
         thetas = np.empty((len(chosen), self._ranker.dimension))
         online = np.empty(len(chosen))
         padded = -(-self._longest // BLOCK) * BLOCK
         at = len(self._discounts)
         _train(
-            np.ascontiguousarray(theta, dtype=np.float64),
-            self._cohort.keys[chosen],
+            np.array(theta, dtype=np.float64),
+            self._keys[chosen],
             interactions,
             self._user[chosen],
             self._click,

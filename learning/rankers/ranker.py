@@ -6,7 +6,7 @@ import numpy as np
 
 from learning.data.dataset import Features
 from learning.errors import LearningError
-from learning.kernels.arrays import Reals
+from learning.kernels.arrays import Reals, read_only
 from learning.rankers.scoring import score
 
 __all__ = ["Ranker", "scores_of"]
@@ -42,6 +42,6 @@ def scores_of(ranker: Ranker, thetas: Reals, features: Features) -> Reals:
         raise LearningError(f"documents must have the shape (n, {ranker.features}); got {features.shape}")
     scores = np.empty((len(thetas), len(features)))
     activations = np.empty((len(features), ranker.hidden))
-    for model, theta in enumerate(np.ascontiguousarray(thetas, dtype=np.float64)):
-        score(theta, features, ranker.hidden, activations, scores[model])
+    for model, theta in enumerate(np.array(thetas, dtype=np.float64, order="C")):
+        score(theta, read_only(features), ranker.hidden, activations, scores[model])
     return scores

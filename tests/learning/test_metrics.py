@@ -121,6 +121,8 @@ def test_what_cannot_be_measured_is_refused(make_queries):
     queries, ranker = make_queries(SIZES), make_ranker("linear", 5)
     with pytest.raises(LearningError, match=r"models must have the shape \(m, 5\); got \(5,\)"):
         OfflineEvaluator(queries, ranker).ndcg(np.zeros(5))
+    with pytest.raises(LearningError, match="documents must have 4 features; got 5"):
+        OfflineEvaluator(queries, make_ranker("linear", 4))
     with pytest.raises(LearningError, match="a list must have at least 1 rank; got 0"):
         OfflineEvaluator(queries, ranker, at=0)
     irrelevant = Queries(queries.features, np.zeros_like(queries.labels), queries.offsets)

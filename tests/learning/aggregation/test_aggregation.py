@@ -67,6 +67,13 @@ def test_fedavg_adds_in_client_order():
     assert make_rule("fedavg")(thetas, interactions, before).theta.tobytes() == (total / interactions.sum()).tobytes()
 
 
+def test_a_rule_takes_updates_from_the_wire(rule):
+    """Read-only and misaligned matrices, as parts of a received frame are, give the same bits."""
+    thetas, interactions, before = updates()
+    received = np.frombuffer(b"x" + thetas.tobytes(), dtype=np.float64, offset=1).reshape(thetas.shape)
+    assert rule(received, interactions, before).theta.tobytes() == rule(thetas, interactions, before).theta.tobytes()
+
+
 def test_fedavg_needs_interactions():
     """Without any interaction there is no mean."""
     with pytest.raises(LearningError, match=r"fedavg needs counts from 0 on with a sum above 0; got \[0, 0\]"):

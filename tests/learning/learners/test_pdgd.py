@@ -9,7 +9,7 @@ import pytest
 from learning.clicks import click_model
 from learning.data.dataset import Queries
 from learning.errors import LearningError, UnknownName
-from learning.learners import LEARNERS, Cohort, Pdgd
+from learning.learners import LEARNERS, Cohort, Pdgd, pdgd
 from learning.rankers import make_ranker
 from learning.streams import client_key
 
@@ -107,6 +107,20 @@ def test_rounds_and_seeds_give_other_updates(make_queries):
     assert (
         first.train(theta, 0).thetas.tobytes() != Pdgd(ranker, queries, cohort, seed=2).train(theta, 0).thetas.tobytes()
     )
+
+
+def test_arrays_from_the_wire_need_no_other_machine_code(make_queries):
+    """Models and data that are read-only or misaligned, as parts of a received frame are, compile nothing new."""
+    queries, ranker, cohort = make_queries(SIZES), make_ranker("linear", 5), cohort_of(3)
+    theta = theta_for(ranker)
+    expected = Pdgd(ranker, queries, cohort, seed=1).train(theta, 0)
+    known = len(pdgd._train.signatures)
+    received = np.frombuffer(b"x" + theta.tobytes(), dtype=np.float64, offset=1)
+    labels = np.frombuffer(queries.labels.tobytes(), dtype=np.int8)
+    offsets = np.frombuffer(b"x" + queries.offsets.tobytes(), dtype=np.int64, offset=1)
+    update = Pdgd(ranker, Queries(queries.features, labels, offsets), cohort, seed=1).train(received, 0)
+    assert update.thetas.tobytes() == expected.thetas.tobytes()
+    assert len(pdgd._train.signatures) == known
 
 
 def test_nothing_is_changed_that_was_given(make_queries):
