@@ -8,11 +8,20 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from analysis.meanings import VIEWS
 from analysis.runs import open_run
+from protocol.codec import KINDS
+from protocol.coordination import Coordination
+from protocol.errors import REFUSALS
+from protocol.events import EVENTS, FIELDS
+from protocol.machine import Machine
+from protocol.messages import MESSAGES, Message
+from protocol.participation import Participation
 from scenarios.load import shipped
 from scenarios.schema import Scenario
 from scenarios.words import keys
@@ -59,10 +68,91 @@ def sql_views() -> str:
     )
 
 
+def protocol_messages() -> str:
+    """Every message: who says it to whom, what it means, what answers it."""
+    rows = [
+        (f"`{name}`", one.sender, one.recipient, _first_paragraph(one), f"`{one.answer}`" if one.answer else "")
+        for name, one in MESSAGES.items()
+    ]
+    return table(("message", "from", "to", "meaning", "answered by"), rows)
+
+
+def protocol_fields() -> str:
+    """Every field of every message, in the order of the frame."""
+    rows = [
+        (f"`{name}`", f"`{field.name}`", field.metadata["kind"], field.metadata["meaning"])
+        for name, one in MESSAGES.items()
+        for field in fields(one)
+    ]
+    return table(("message", "field", "kind", "meaning"), rows)
+
+
+def protocol_kinds() -> str:
+    """What a field may be."""
+    return table(("kind", "what it is"), [(kind, description) for kind, (description, _) in KINDS.items()])
+
+
+def protocol_refusals() -> str:
+    """Why something that arrived is not accepted."""
+    return table(("reason", "sentence"), [(f"`{reason}`", sentence) for reason, sentence in REFUSALS.items()])
+
+
+def protocol_events() -> str:
+    """Every event of the log; those that carry a message's way are marked."""
+    rows = [
+        (
+            f"`{name}`",
+            event.writer,
+            event.meaning,
+            ", ".join(f"`{field}`" for field in event.fields),
+            "yes" if event.wire else "",
+        )
+        for name, event in EVENTS.items()
+    ]
+    return table(("event", "written by", "meaning", "its fields", "wire fields"), rows)
+
+
+def protocol_event_fields() -> str:
+    """Every field of the log that an event may have, with its type in SQL."""
+    rows = [(f"`{name}`", f"`{sql}`", meaning) for name, (sql, meaning) in FIELDS.items()]
+    return table(("field", "SQL type", "meaning"), rows)
+
+
+def protocol_transitions(machine: type[Machine]) -> str:
+    """A machine's table: in which state what leads to what."""
+    rows = [
+        (
+            state,
+            f"`{kind.name}`" if issubclass(kind, Message) else f"*{_words(kind.__name__)}*",
+            _first_paragraph(handler),
+        )
+        for (state, kind), handler in machine.transitions.items()
+    ]
+    return table(("state", "what happens", "what the machine does"), rows)
+
+
+def _first_paragraph(documented: object) -> str:
+    """The first paragraph of a docstring in one line."""
+    return " ".join((documented.__doc__ or "").partition("\n\n")[0].split())
+
+
+def _words(name: str) -> str:
+    """A class name in words: TimeCame is "time came"."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "scenario-keys": scenario_keys,
     "shipped-scenarios": shipped_scenarios,
     "sql-views": sql_views,
+    "protocol-coordinator": partial(protocol_transitions, Coordination),
+    "protocol-event-fields": protocol_event_fields,
+    "protocol-events": protocol_events,
+    "protocol-fields": protocol_fields,
+    "protocol-host": partial(protocol_transitions, Participation),
+    "protocol-kinds": protocol_kinds,
+    "protocol-messages": protocol_messages,
+    "protocol-refusals": protocol_refusals,
 }
 
 

@@ -146,7 +146,7 @@ class Coordination(Machine):
     # --- stimuli -----------------------------------------------------------------------------------------------------
 
     def _begin(self, _stimulus: Began) -> list[Instruction]:
-        """Log the start model; a run that goes on has logged it before, and may have died after its last round."""
+        """Log the start model, unless the run goes on from a closed round; finish if that was its last."""
         if self.closed >= self.terms.rounds:
             return self._finish("completed", "")
         return [self._model_record([], [], {})] if self._new else []

@@ -97,7 +97,7 @@ _PAYLOAD: Final = {
 
 _SPOKEN: Final = {
     f"{name}.{direction}": Event(
-        f"a {name} was {direction}",
+        f"the message was {direction}",
         message.sender if direction == "sent" else message.recipient,
         _PAYLOAD.get(f"{name}.{direction}", ()),
         wire=True,

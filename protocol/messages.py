@@ -69,7 +69,7 @@ class Join(Message):
     answer: ClassVar[str] = "welcome"
 
     clients: Integers = wire("integers", "the numbers of the clients that live on this host")
-    pid: int = wire("integer", "the host's process, for people")
+    pid: int = wire("integer", "the host's process; a new one takes the place of one that died")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,5 +1,6 @@
 """Frames: what goes in comes out, and whatever else arrives is refused with its reason."""
 
+import re
 import struct
 import subprocess
 import sys
@@ -107,6 +108,13 @@ def test_a_decoded_array_cannot_be_written(message):
     """What arrived stays as it arrived."""
     for value in values(Codec().decode(Codec().encode(message, 1)).message):
         assert not isinstance(value, np.ndarray) or not value.flags.writeable
+
+
+def test_the_frame_shown_in_the_documentation_is_what_it_says():
+    """docs/protocol.md has the bytes of one frame."""
+    page = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^    ((?:[0-9a-f]{2} )+[0-9a-f]{2})$", page, re.MULTILINE)
+    assert bytes.fromhex(shown) == Codec().encode(Welcome(7), 5, 2)
 
 
 def test_a_frame_may_be_a_memoryview():
