@@ -266,7 +266,7 @@ class Coordination(Machine):
         did.append(self._about("client.lost", lost.host))
         if self.state is State.GATHERING:
             return did + self._start_when_gathered(stimulus.now)
-        if self.state is State.TRAINING and not self.terms.wait:
+        if self.state is State.TRAINING:
             self.awaited.discard(lost.host)
             did += self._close_if_complete()
         return did

@@ -49,7 +49,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Trained(Stimulus):
-    """The result of a `LocalTraining`, rows as its clients."""
+    """The result of a `LocalTraining`, rows as its clients; `now` is when it was done: silence counts from there."""
 
     theta: Floats
     interactions: Integers

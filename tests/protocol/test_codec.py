@@ -296,6 +296,16 @@ def test_a_frame_over_the_limit_is_refused_on_both_sides():
         small.encode(UPDATE, 1)
 
 
+def test_a_frame_that_there_is_no_memory_for_is_refused(monkeypatch):
+    """Even that is the peer's problem."""
+
+    def unpack(*_arguments, **_limits):
+        raise MemoryError
+
+    monkeypatch.setattr("protocol.codec.msgpack.unpackb", unpack)
+    assert refusal(b"anything") is Refusal.MALFORMED
+
+
 def test_no_limit_is_above_the_largest():
     """A codec cannot be told to take more than the protocol's limit."""
     assert Codec(2 * LARGEST_FRAME).largest == LARGEST_FRAME
