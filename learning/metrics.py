@@ -4,6 +4,7 @@ nDCG@k = DCG@k / ideal DCG@k        DCG@k = Σ_{i = 1 … k} (2^r_i − 1)/log2(
 relevant document), 0 if none is in the top k.
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -31,7 +32,7 @@ def discounts(at: int) -> Reals:
     """1/log2(i + 1) for the ranks i = 1 … at."""
     if at < 1:
         raise LearningError(f"a list must have at least 1 rank; got {at}")
-    return 1.0 / np.log2(np.arange(2, at + 2))
+    return np.array([1.0 / math.log2(rank + 1) for rank in range(1, at + 1)])  # libm: the same bits with any registers
 
 
 def ideal_dcg(queries: Queries, at: int) -> Reals:

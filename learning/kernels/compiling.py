@@ -28,7 +28,14 @@ __all__ = ["bits_of", "code_directory", "compiled", "fma", "instruction", "multi
 Loop = TypeVar("Loop", bound=Callable[..., Any])
 
 _NUMBA: Any = config  # its settings are not annotated
-_NJIT: Any = njit  # nor is _nrt, which counts references
+_NJIT: Any = njit  # nor is _nrt
+_SETTINGS = {
+    "cache": True,
+    "nogil": True,
+    "error_model": "numpy",
+    "forceinline": True,  # an array is seven arguments to a call, and short lists make many calls
+    "_nrt": False,  # no reference counts
+}
 
 
 def compiled(loop: Loop) -> Loop:
@@ -36,7 +43,7 @@ def compiled(loop: Loop) -> Loop:
     before = _NUMBA.CACHE_DIR
     _NUMBA.CACHE_DIR = str(code_directory())  # numba reads it when a loop is declared
     try:
-        return cast("Loop", _NJIT(cache=True, nogil=True, error_model="numpy", _nrt=False)(loop))
+        return cast("Loop", _NJIT(**_SETTINGS)(loop))
     finally:
         _NUMBA.CACHE_DIR = before
 

@@ -1,8 +1,5 @@
 """Compiling ahead of time: before processes are forked, and with a word to the user if it takes a while."""
 
-import shutil
-from pathlib import Path
-
 import numpy as np
 from numpy.typing import DTypeLike
 
@@ -25,7 +22,7 @@ def is_cold() -> bool:
 
 
 def warm(dtype: DTypeLike) -> None:
-    """Run every loop once, on two documents with two features; drop the machine code of other versions."""
+    """Run every loop once, on two documents with two features."""
     documents = np.array([[0.0, 1.0], [1.0, 0.0]], dtype=dtype)
     queries = Queries(documents, np.array([0, 1], dtype=np.int8), np.array([0, 2], dtype=np.int64))
     cohort = Cohort(np.zeros(1, np.uint64), np.ones(1, np.int64), [click_model("perfect", 2)])
@@ -34,10 +31,3 @@ def warm(dtype: DTypeLike) -> None:
     update = Pdgd(ranker, queries, cohort, seed=0).train(theta, 0)
     model = make_rule("fedavg")(update.thetas, update.interactions, theta).theta
     OfflineEvaluator(queries, ranker).ndcg(model[np.newaxis])
-    _drop_others(code_directory())
-
-
-def _drop_others(current: Path) -> None:
-    for other in current.parent.glob("loops-*"):
-        if other != current:
-            shutil.rmtree(other, ignore_errors=True)  # another process may be doing the same

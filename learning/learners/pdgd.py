@@ -16,7 +16,6 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from learning.clicks import ClickModel
 from learning.clicks.simulation import click_list
 from learning.data.dataset import Features, Queries
 from learning.errors import LearningError, UnknownName
@@ -89,7 +88,7 @@ class Pdgd:
         self._user = np.array([place[model] for model in cohort.clicks], dtype=np.int64)
         self._click = np.array([model.click for model in models])
         self._stop = np.array([model.stop for model in models])
-        self._examination = np.array([_examination(model, at) for model in models])
+        self._examination = np.array([[(1.0 / rank) ** model.eta for rank in range(1, at + 1)] for model in models])
         self._longest = int(np.diff(queries.offsets).max())
 
     def train(self, theta: Reals, round: int, members: Integers | None = None) -> LocalUpdates:  # noqa: A002 (the domain's word)
@@ -132,15 +131,11 @@ class Pdgd:
             np.empty(interactions.max(initial=0), np.int64),
             np.empty((3, padded)),
             np.empty((self._longest + 1, self._ranker.hidden)),
-            np.empty((3, at + 1)),
+            np.empty((4, at + 1)),
             np.empty(at, np.int64),
             np.empty(at, np.bool_),
         )
         return LocalUpdates(thetas=thetas, interactions=interactions, online=online)
-
-
-def _examination(model: ClickModel, at: int) -> Reals:
-    return (1.0 / np.arange(1, at + 1)) ** model.eta
 
 
 @compiled
@@ -201,8 +196,8 @@ def _train(
             last_click = click_list(generator, grades, shown, click[model], stop[model], examination[model], clicked)
             if last_click > 0:
                 examined = min(last_click + 1, ranks)
-                factors = rank_space[2, :examined]
-                pair_factors(scores, last - first, shown, masses, left, clicked[:examined], rank_space[1], factors)
+                factors = rank_space[1, :examined]
+                pair_factors(scores, last - first, shown, masses, left, clicked[:examined], rank_space[2:], factors)
                 for rank in range(examined):
                     factors[rank] *= learning_rate
                 add_gradient(current, rows, hidden, activations, shown[:examined], factors, local)

@@ -22,7 +22,7 @@ __all__ = ["BLOCK", "pair_factors", "sample_list"]
 
 BLOCK = 8  # documents whose weights have one subtotal
 
-_SMALLEST = 1e-250  # a weight or a sum below this is too near to the end of the range of a float64
+_SMALLEST = 1e-150  # e^score relative to the largest; the product of two such numbers is still in a float64's range
 
 
 @compiled
@@ -39,6 +39,7 @@ def sample_list(
     the documents left, up to and with this one, exceeds u times the whole sum.
     """
     blocks = (documents + BLOCK - 1) // BLOCK
+    weights = weights[: blocks * BLOCK]
     _weigh(scores, documents, weights)
     total = _add_up(weights, blocks, subtotals)
     in_range = True
@@ -77,7 +78,7 @@ def pair_factors(
         rho·w_a·w_b/(w_a + w_b)²        rho = P(R*)/(P(R) + P(R*)) = 1/(1 + P(R)/P(R*))
 
     which is added to the clicked rank's factor and taken from the other's. `left` is what `sample_list` returned,
-    masses what it filled; sums float64[≥ k + 1] is work space for Z_1 … Z_{k+1} or their logarithms.
+    masses what it filled; sums float64[2, ≥ k + 1] is work space.
     """
     for rank in range(len(factors)):
         factors[rank] = 0.0
@@ -85,31 +86,35 @@ def pair_factors(
     if in_range:
         _sums(masses, left, sums)
     else:
-        _log_sums(scores, documents, shown, sums)
+        _log_sums(scores, documents, shown, sums[0])
     for a in range(len(clicked)):
         for b in range(a + 1, len(clicked)):
             if clicked[a] != clicked[b]:
-                weight = _pair_weight(masses, sums, a, b) if in_range else _log_pair_weight(scores, shown, sums, a, b)
+                weight = (
+                    _pair_weight(masses, sums, a, b) if in_range else _log_pair_weight(scores, shown, sums[0], a, b)
+                )
                 factors[a] += weight if clicked[a] else -weight
                 factors[b] += weight if clicked[b] else -weight
 
 
 @compiled
 def _sums(masses: Reals, left: float, sums: Reals) -> None:
-    sums[len(masses)] = left
+    """Fill sums[0, 0 … k] with Z_1 … Z_{k+1} and sums[1, 0 … k − 1] with 1/Z_1 … 1/Z_k."""
+    sums[0, len(masses)] = left
     for rank in range(len(masses) - 1, -1, -1):
-        sums[rank] = sums[rank + 1] + masses[rank]
+        sums[0, rank] = sums[0, rank + 1] + masses[rank]
+        sums[1, rank] = 1.0 / sums[0, rank]
 
 
 @compiled
 def _pair_weight(masses: Reals, sums: Reals, a: int, b: int) -> float:
-    swapped = sums[b + 1] + masses[a]
-    odds = swapped / sums[b]  # P(R)/P(R*)
+    swapped = sums[0, b + 1] + masses[a]
+    odds = swapped * sums[1, b]  # P(R)/P(R*)
     for rank in range(b - 1, a, -1):
         swapped += masses[rank]
-        odds *= swapped / sums[rank]
+        odds *= swapped * sums[1, rank]
     both = masses[a] + masses[b]
-    return float((masses[a] / both) * (masses[b] / both) / (1.0 + odds))
+    return float(masses[a] * masses[b] / (both * both * (1.0 + odds)))
 
 
 @compiled
@@ -176,10 +181,8 @@ def _weigh_again(scores: Reals, documents: int, taken: Integers, weights: Reals)
 
 @compiled
 def _subtotal(weights: Reals, block: int) -> float:
-    subtotal = 0.0
-    for place in range(block * BLOCK, block * BLOCK + BLOCK):
-        subtotal += weights[place]
-    return subtotal
+    w = weights[block * BLOCK : block * BLOCK + BLOCK]
+    return float(((w[0] + w[1]) + (w[2] + w[3])) + ((w[4] + w[5]) + (w[6] + w[7])))
 
 
 @compiled
@@ -193,22 +196,17 @@ def _add_up(weights: Reals, blocks: int, subtotals: Reals) -> float:
 
 @compiled
 def _find(weights: Reals, subtotals: Reals, blocks: int, target: float) -> int:
-    """The first document with which the running sum exceeds the target; the last one left if rounding lets none."""
+    """The first document with which the running sum exceeds the target; if rounding lets none, the last before."""
     block = 0
     before = 0.0
     while block < blocks - 1 and not before + subtotals[block] > target:
         before += subtotals[block]
         block += 1
-    last = 0
     for place in range(block * BLOCK, block * BLOCK + BLOCK):
-        if weights[place] != 0.0:
-            last = place
-            before += weights[place]
-            if before > target:
-                return place
-    if weights[last] != 0.0:
-        return last
-    for place in range(len(weights)):
-        if weights[place] != 0.0:
-            last = place
-    return last
+        before += weights[place]
+        if before > target:
+            return place
+    place = block * BLOCK + BLOCK - 1
+    while place > 0 and weights[place] == 0.0:
+        place -= 1
+    return place

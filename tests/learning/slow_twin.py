@@ -13,12 +13,17 @@ from learning.streams import Purpose, stream
 DIGITS = 60
 
 
-def list_probability(scores, ranking):
+def masses_of(scores):
+    """The e^s of each document as a Decimal."""
+    return [Decimal(float(score)).exp() for score in scores]
+
+
+def list_probability(masses, ranking):
     """Equation 2, P(R|D) = Π_i e^s(d_i) / Σ_{d not above i} e^s(d), as a Decimal."""
-    left = list(range(len(scores)))
+    left = list(range(len(masses)))
     probability = Decimal(1)
     for document in ranking:
-        probability *= Decimal(scores[document]).exp() / sum(Decimal(scores[d]).exp() for d in left)
+        probability *= masses[document] / sum(masses[d] for d in left)
         left.remove(document)
     return probability
 
@@ -31,14 +36,15 @@ def document_factors(scores, ranking, clicked):
     examined = min(max(clicked) + 2, len(ranking))
     with localcontext() as context:
         context.prec = DIGITS
-        probability = list_probability(scores, ranking)
+        masses = masses_of(scores)
+        probability = list_probability(masses, ranking)
         for k in clicked:
             for unclicked in set(range(examined)) - set(clicked):
                 swapped = list(ranking)
                 swapped[k], swapped[unclicked] = ranking[unclicked], ranking[k]
-                reverse = list_probability(scores, swapped)
+                reverse = list_probability(masses, swapped)
                 rho = reverse / (probability + reverse)
-                preferred, other = Decimal(scores[ranking[k]]).exp(), Decimal(scores[ranking[unclicked]]).exp()
+                preferred, other = masses[ranking[k]], masses[ranking[unclicked]]
                 weight = float(rho * preferred * other / (preferred + other) ** 2)
                 factors[ranking[k]] += weight
                 factors[ranking[unclicked]] -= weight

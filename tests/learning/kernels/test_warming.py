@@ -12,14 +12,6 @@ def test_after_warming_nothing_has_to_be_compiled(monkeypatch, tmp_path):
     assert learning.is_cold()
 
 
-def test_machine_code_of_other_versions_is_dropped(tmp_path):
-    """Only the directory of the present sources stays."""
-    for name in ("loops-old", "loops-now", "else"):
-        (tmp_path / name).mkdir()
-    warming._drop_others(tmp_path / "loops-now")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["else", "loops-now"]
-
-
 def test_machine_code_is_kept_by_the_contents_of_the_sources(monkeypatch, tmp_path):
     """Changing a loop that others call moves all machine code elsewhere; changing a file without loops does not."""
     (tmp_path / "kernels").mkdir()
