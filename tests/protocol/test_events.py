@@ -18,7 +18,7 @@ from protocol.messages import MESSAGES, Welcome
 from scenarios.load import load_scenario
 
 NODES = Path(__file__).parents[2] / "nodes"
-WRITERS = {"coordinator", "host", "supervisor", "evaluator", "every node"}
+WRITERS = {"coordinator", "host", "supervisor", "evaluator", "operator", "every node"}
 
 
 def declared(event):
@@ -106,10 +106,10 @@ def test_the_shells_write_only_declared_fields():
     assert found >= 5
 
 
-@pytest.fixture(scope="module")
-def records(tmp_path_factory):
+@pytest.fixture(scope="module", params=["inline", "processes"])
+def records(request, tmp_path_factory):
     """Everything that a real run writes."""
-    scenario = load_scenario("quickstart", ["rounds=20", "federation.engine=inline"])
+    scenario = load_scenario("quickstart", ["rounds=20", f"federation.engine={request.param}"])
     run, ending = launch(scenario, tmp_path_factory.mktemp("runs"))
     assert ending.outcome == "completed"
     return {path.stem: list(read_journal(path)) for path in (run / "journal").glob("*.jsonl")}

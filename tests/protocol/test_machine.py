@@ -20,18 +20,26 @@ from protocol.messages import (
     Join,
     Lost,
     Message,
-    Progress,
     Stop,
     Train,
     Update,
     Welcome,
+    kinds,
 )
 from protocol.participation import Participation, Trained
 
 MACHINES = {"coordinator": Coordination, "host": Participation}
 STATES = {"coordinator": coordination.State, "host": participation.State}
 ROWS = {"theta": np.zeros((1, 2)), "interactions": np.array([1]), "online": np.array([0.5])}
-SAID = {
+ANY = {
+    "integer": 1,
+    "text": "host-1",
+    "names": ("host-1",),
+    "integers": np.array([0]),
+    "vector": START,
+    "matrix": np.zeros((1, 2)),
+}
+SAID = {name: one(*(ANY[kind] for kind in kinds(one).values())) for name, one in MESSAGES.items()} | {
     one.name: one
     for one in (
         Join(np.array([0]), 1),
@@ -41,7 +49,6 @@ SAID = {
         Finish("completed"),
         Lost("host-1", 1),
         Stop("enough"),
-        Progress(0, 1, (), "", ""),
     )
 }
 OWN = {
