@@ -201,17 +201,21 @@ def _select(scores: Reals, gain: Reals, order: Integers, best: Reals, best_gains
     """Fill best_gains[rank, model] with the gains of the documents that each model ranks highest, 0 where is none.
 
     Each document in turn goes down the ranks and changes places with what it beats. It does so for all models at once,
-    which is vector instructions and no branch; one that ties stays below, so equal scores rank as `order` has them.
+    which is vector instructions and no branch; one that ties stays below, so equal scores rank as `order` has them. A
+    document that no model ranks high, which is most of them for models of neighbouring rounds, goes nowhere.
     """
     models = best.shape[1]
     best[:] = -np.inf
     best_gains[:] = 0.0
     score_down, gain_down = carried[0], carried[1]
+    lowest = best[len(best) - 1]
     for document in order:
+        beating = 0
         for model in range(models):
             score_down[model] = scores[document, model]
             gain_down[model] = gain[document]
-        for rank in range(len(best)):
+            beating += scores[document, model] > lowest[model]
+        for rank in range(len(best) if beating else 0):
             score_there, gain_there = best[rank], best_gains[rank]
             for model in range(models):
                 above, below = score_there[model], score_down[model]
