@@ -9,11 +9,12 @@ from typing import Any, Final
 from learning.errors import LearningError
 from nodes.shell import Link, Shell
 from protocol.codec import VERSION, Codec
-from protocol.coordination import Aggregate, Aggregated, Coordination
+from protocol.coordination import Coordination
 from protocol.errors import UserError
 from protocol.journal import Journal
 from protocol.machine import Say
 from protocol.messages import COORDINATOR, SUPERVISOR
+from protocol.terms import Aggregate, Aggregated
 from scenarios.load import scenario_hash, to_dict
 from scenarios.plan import Plan
 

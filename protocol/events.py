@@ -66,6 +66,13 @@ FIELDS: Final[dict[str, tuple[str, str]]] = {
     "split": ("VARCHAR", "the data split measured on"),
     "waiting": ("VARCHAR[]", "hosts that the open round waits for"),
     "outcome": ("VARCHAR", "completed, stopped or aborted"),
+    "by": ("VARCHAR", "who did it: the timeline, or a person at a terminal"),
+    "whom": ("VARCHAR[]", "the nodes it was done to"),
+    "what": ("VARCHAR", "what the network does to frames"),
+    "fault": ("VARCHAR", "the name of a fault of the network, until it is healed"),
+    "settings": ("JSON", "how strong the fault is"),
+    "way": ("VARCHAR", "to or from the node"),
+    "signal": ("VARCHAR", "the signal that was sent"),
     "traceback": ("VARCHAR", "a node's last words"),
 }
 """Every field beyond the common ones: its SQL type and what it is."""
@@ -92,6 +99,7 @@ _PAYLOAD: Final = {
     "stop.received": ("reason",),
     "finish.sent": ("reason",),
     "finish.received": ("reason",),
+    "order.received": ("name", "whom", "by"),
 }
 """What the record of a message tells of its content; the others tell only that they passed."""
 
@@ -106,6 +114,8 @@ _SPOKEN: Final = {
     for direction in ("sent", "received")
 }
 
+_HIT: Final = ("fault", "name", "way")
+
 EVENTS: Final[dict[str, Event]] = {
     "run.started": Event(
         "record 0: what is run",
@@ -115,6 +125,7 @@ EVENTS: Final[dict[str, Event]] = {
     "clients.enrolled": Event("who takes part", "coordinator", ("clients", "hosts", "clicks", "interactions")),
     "run.finished": Event("the run is over", "coordinator", ("outcome", "reason", "model")),
     "run.abandoned": Event("the run ended without a word of its coordinator", "supervisor", ("outcome", "reason")),
+    "run.resumed": Event("the run goes on from its last closed round", "coordinator", ("versions",)),
     "run.waiting": Event("the open round cannot close, and for whom it waits", "coordinator", ("waiting",)),
     "round.closed": Event(
         "a model was made; round 0 is the start",
@@ -124,6 +135,24 @@ EVENTS: Final[dict[str, Event]] = {
     "client.joined": Event("a host's clients are here for the first time", "coordinator", ("name", "clients")),
     "client.rejoined": Event("a lost or silent host's clients are back", "coordinator", ("name", "clients")),
     "client.lost": Event("a host's process is dead", "coordinator", ("name", "clients")),
+    "client.added": Event("clients were enrolled while the run went on", "coordinator", ("name", "clients", "by")),
+    "client.left": Event(
+        "clients left the federation; the round is the first without them", "coordinator", ("name", "clients", "by")
+    ),
+    "client.killed": Event("processes were ended on purpose", "supervisor", ("whom", "signal", "by")),
+    "client.paused": Event("processes were stopped on purpose", "supervisor", ("whom", "by")),
+    "client.unpaused": Event("paused processes go on", "supervisor", ("whom", "by")),
+    "client.restarted": Event("processes were started again", "supervisor", ("whom", "by")),
+    "network.disturbed": Event(
+        "frames of nodes are treated badly from now on", "supervisor", ("fault", "what", "whom", "settings", "by")
+    ),
+    "network.healed": Event("frames are treated well again", "supervisor", ("fault", "what", "whom", "by")),
+    "frame.delayed": Event("a frame was held back by a fault", "coordinator", _HIT),
+    "frame.dropped": Event("a frame was lost by a fault", "coordinator", _HIT),
+    "frame.duplicated": Event("a frame was delivered twice by a fault", "coordinator", _HIT),
+    "frame.reordered": Event("a frame was overtaken by the next one", "coordinator", _HIT),
+    "frame.corrupted": Event("a byte of a frame was changed by a fault", "coordinator", _HIT),
+    "timeline.performed": Event("what was due before a round is done", "supervisor"),
     "client.silent": Event("a host did not answer by the deadline", "coordinator", ("name", "clients")),
     **_SPOKEN,
     "update.refused": Event("an update was not accepted", "coordinator", ("clients", "reason", "detail"), wire=True),

@@ -16,12 +16,21 @@ __all__ = [
     "COORDINATOR",
     "EVERYONE",
     "MESSAGES",
+    "OPERATOR",
     "SUPERVISOR",
+    "Answer",
+    "Cue",
+    "Disturb",
+    "Enrol",
     "Finish",
+    "Heal",
     "Join",
+    "Leave",
     "Lost",
     "Message",
+    "Order",
     "Progress",
+    "Ready",
     "Stop",
     "Train",
     "Update",
@@ -31,6 +40,7 @@ __all__ = [
 
 COORDINATOR = "coordinator"
 SUPERVISOR = "supervisor"
+OPERATOR = "operator"
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -167,9 +177,120 @@ class Progress(Message):
     reason: str = wire("text", "why the run was stopped or aborted")
 
 
-MESSAGES: dict[str, type[Message]] = {
-    one.name: one for one in (Join, Welcome, Train, Update, Finish, Lost, Stop, Progress)
-}
+@dataclass(frozen=True, slots=True, eq=False)
+class Cue(Message):
+    """A round of the timeline is about to open: do what is due before it."""
+
+    name: ClassVar[str] = "cue"
+    sender: ClassVar[str] = "coordinator"
+    recipient: ClassVar[str] = "supervisor"
+    answer: ClassVar[str] = "ready"
+
+    round: int = wire("integer", "the round that waits")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ready(Message):
+    """What was due is done: open the round as soon as these hosts are here."""
+
+    name: ClassVar[str] = "ready"
+    sender: ClassVar[str] = "supervisor"
+    recipient: ClassVar[str] = "coordinator"
+    answer: ClassVar[str] = ""
+
+    round: int = wire("integer", "the round that waits")
+    hosts: tuple[str, ...] = wire("names", "hosts that were started and must have joined, unless they are lost")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Enrol(Message):
+    """Take the clients of a new host in, from the next round on."""
+
+    name: ClassVar[str] = "enrol"
+    sender: ClassVar[str] = "supervisor"
+    recipient: ClassVar[str] = "coordinator"
+    answer: ClassVar[str] = ""
+
+    host: str = wire("text", "the host's name")
+    key: str = wire("text", "the host's public CURVE key, Z85; empty where there are no keys")
+    clients: tuple[str, ...] = wire("names", "the new clients' ids")
+    clicks: tuple[str, ...] = wire("names", "the click model of each, for the log")
+    interactions: Integers = wire("integers", "the interactions of each, a round")
+    by: str = wire("text", "who asked for it")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leave(Message):
+    """Let clients leave the federation: they are not asked from the next round on."""
+
+    name: ClassVar[str] = "leave"
+    sender: ClassVar[str] = "supervisor"
+    recipient: ClassVar[str] = "coordinator"
+    answer: ClassVar[str] = ""
+
+    clients: tuple[str, ...] = wire("names", "the clients' ids")
+    by: str = wire("text", "who asked for it")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Disturb(Message):
+    """Treat the frames between the coordinator and these hosts badly from now on."""
+
+    name: ClassVar[str] = "disturb"
+    sender: ClassVar[str] = "supervisor"
+    recipient: ClassVar[str] = "coordinator"
+    answer: ClassVar[str] = ""
+
+    fault: str = wire("text", "what to call it when it is healed")
+    what: str = wire("text", "delay, drop, duplicate, reorder, corrupt, partition or throttle")
+    hosts: tuple[str, ...] = wire("names", "the hosts whose frames are hit")
+    settings: str = wire("text", "how, as JSON: probability, seconds, distribution, rate, seed")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Heal(Message):
+    """A fault of the network is over."""
+
+    name: ClassVar[str] = "heal"
+    sender: ClassVar[str] = "supervisor"
+    recipient: ClassVar[str] = "coordinator"
+    answer: ClassVar[str] = ""
+
+    fault: str = wire("text", "which one")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Order(Message):
+    """What a person at another terminal wants of a live run."""
+
+    name: ClassVar[str] = "order"
+    sender: ClassVar[str] = "operator"
+    recipient: ClassVar[str] = "supervisor"
+    answer: ClassVar[str] = "answer"
+
+    verb: str = wire("text", "kill, pause, unpause, restart, add, leave, stop or ps")
+    whom: tuple[str, ...] = wire("names", "ids, roles or fractions")
+    settings: str = wire("text", "the rest, as JSON")
+    by: str = wire("text", "who asks")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer(Message):
+    """What became of an order."""
+
+    name: ClassVar[str] = "answer"
+    sender: ClassVar[str] = "supervisor"
+    recipient: ClassVar[str] = "operator"
+    answer: ClassVar[str] = ""
+
+    fine: int = wire("integer", "1 if it was done, 0 if not")
+    lines: tuple[str, ...] = wire("names", "what was done, or why not; for ps one JSON object a node")
+
+
+_ALL = (
+    Join, Welcome, Train, Update, Finish, Lost, Stop, Progress, Cue, Ready, Enrol, Leave, Disturb, Heal, Order, Answer,
+)  # fmt: skip
+MESSAGES: dict[str, type[Message]] = {one.name: one for one in _ALL}
 """Every message by its name on the wire."""
 
 

@@ -75,7 +75,7 @@ def shipped() -> dict[str, Path]:
 
 def to_dict(scenario: Scenario) -> dict[str, Any]:
     """Give the resolved scenario as JSON-able tables, with every default written out."""
-    return scenario.model_dump(mode="json", exclude_none=True)
+    return scenario.model_dump(mode="json", exclude_none=True, by_alias=True)
 
 
 def from_dict(tables: Mapping[str, Any]) -> Scenario:

@@ -20,7 +20,7 @@ from learning.learners import LEARNERS, Cohort, Learner
 from learning.metrics import OfflineEvaluator
 from learning.rankers import Ranker, make_ranker
 from learning.streams import client_key
-from protocol.coordination import Terms
+from protocol.terms import Terms
 from scenarios import roster
 from scenarios.schema import Scenario
 

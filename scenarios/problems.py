@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from protocol.errors import UserError
-from scenarios.words import LARGEST_COUNT, choices, expects, keys, locate, shown
+from scenarios.words import LARGEST_COUNT, choices, expects, keys, locate, named_fields, shown
 
 __all__ = ["Problem", "ScenarioError", "did_you_mean", "problems_of"]
 
@@ -67,7 +67,7 @@ def problems_of(model: type[BaseModel], error: ValidationError) -> Iterator[Prob
 def _unknown_key(model: type[BaseModel], key: str, loc: Sequence[str | int]) -> str:
     """Name the keys that the table has; the near miss may also be the same key of another table."""
     _, table = locate(model, loc[:-1])
-    siblings = list(table.model_fields)
+    siblings = list(named_fields(table))
     name = str(loc[-1])
     elsewhere = [one.path for one in keys(model) if one.path.rpartition(".")[2] == name and "[]" not in one.path]
     hint = f"; did you mean {elsewhere[0]}?" if elsewhere else did_you_mean(name, siblings)

@@ -7,13 +7,21 @@ wrong by themselves, which the schema has told already.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from scenarios.problems import Problem
-from scenarios.words import shown
+from scenarios.problems import Problem, did_you_mean
+from scenarios.timeline import ACTIONS, BELONGS
+from scenarios.words import listed, shown
 
 __all__ = ["LARGEST_FEDERATION", "RESERVED_IDS", "problems_together"]
 
+WHOLE_ROLES = ("clients", "coordinator", "evaluator")  # what a happening can name beside single clients
 LARGEST_FEDERATION = 1_000_000  # clients; ten times the largest cross-device run that is promised
-RESERVED_IDS = ("coordinator", "evaluator", "supervisor", "adversary")  # node names: a node's journal is named after it
+RESERVED_IDS = (
+    "clients",
+    "coordinator",
+    "evaluator",
+    "supervisor",
+    "adversary",
+)  # node names: a node's journal is named after it
 
 
 def problems_together(raw: Mapping[str, Any]) -> Iterator[Problem]:
@@ -26,6 +34,7 @@ def problems_together(raw: Mapping[str, Any]) -> Iterator[Problem]:
     yield from _clients(groups)
     yield from _hosts(_table(raw, "federation"), groups)
     yield from _expect(_table(raw, "expect"))
+    yield from _timeline(raw, groups)
 
 
 def _name(raw: Mapping[str, Any]) -> Iterator[Problem]:
@@ -96,6 +105,48 @@ def _expect(expect: Mapping[str, Any]) -> Iterator[Problem]:
             yield Problem(
                 f"expect.{name}", "must be a metric's name in small letters, digits and _, such as ndcg_at_10"
             )
+
+
+def _timeline(raw: Mapping[str, Any], groups: Sequence[tuple[int, Mapping[str, Any]]]) -> Iterator[Problem]:
+    entries = [(index, entry) for index, entry in enumerate(_list(raw, "timeline")) if isinstance(entry, dict)]
+    total = sum(_counted(group) for _, group in groups)
+    known = {group["id"] for _, group in groups if isinstance(group.get("id"), str)}
+    known |= {f"client-{place}" for place in range(1, total + 1)} | set(WHOLE_ROLES)
+    known |= {entry["id"] for _, entry in entries if isinstance(entry.get("id"), str)}
+    growing = any("add" in entry and "id" not in entry for _, entry in entries)
+    for index, entry in entries:
+        key = f"timeline[{index}]"
+        actions = [name for name in ACTIONS if name in entry]
+        if len(actions) != 1:
+            got = " and ".join(actions) or "none"
+            yield Problem(key, f"must have exactly one of {', '.join(ACTIONS)}; got {got}")
+            continue
+        for name, owners in BELONGS.items():
+            written = "for" if name == "lasts" else name
+            if written in entry and actions[0] not in owners:
+                yield Problem(f"{key}.{written}", f"belongs to {listed(owners)}; got it with {actions[0]}")
+        rounds = raw.get("rounds")
+        if type(rounds) is int and type(entry.get("at_round")) is int and entry["at_round"] > rounds:
+            yield Problem(f"{key}.at_round", f"must be at most rounds, {rounds}; got {entry['at_round']}")
+        if isinstance(entry.get("clicks"), dict):
+            yield from _click_table(f"{key}.clicks", entry["clicks"])
+        if entry.get("add", 1) != 1 and "id" in entry:
+            yield Problem(f"{key}.id", "names a single client; got it with more than one to add")
+        if actions[0] != "add":
+            yield from _selector(f"{key}.{actions[0]}", entry[actions[0]], known, growing=growing)
+
+
+def _selector(key: str, chosen: object, known: set[str], *, growing: bool) -> Iterator[Problem]:
+    for one in [chosen] if isinstance(chosen, str) else chosen if isinstance(chosen, list) else []:
+        if not isinstance(one, str) or one in known or (growing and one.startswith("client-")):
+            continue
+        if one.endswith("%"):
+            share = one[:-1]
+            if not (share.replace(".", "", 1).isdigit() and 0 < float(share) <= 100):
+                yield Problem(key, f'a fraction must be above 0% and at most 100%; got "{one}"')
+        else:
+            hint = did_you_mean(one, known)
+            yield Problem(key, f'must be a client\'s id, {listed(WHOLE_ROLES)}, or a fraction; got "{one}"{hint}')
 
 
 def _table(raw: Mapping[str, Any], name: str) -> Mapping[str, Any]:

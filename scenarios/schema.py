@@ -4,23 +4,32 @@ The docstring under a key is its description in the JSON Schema and in docs/scen
 what keys mean together is in `rules.py`, and `load.py` is the only way in.
 """
 
-import ipaddress
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import ConfigDict, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from protocol.events import EVENTS
-from scenarios.comparison import PATTERN as COMPARISON_PATTERN
 from scenarios.comparison import Comparison, parse_comparison
-from scenarios.duration import PATTERN as DURATION_PATTERN
 from scenarios.duration import duration_seconds
-from scenarios.words import LARGEST_COUNT, Words
+from scenarios.timeline import Happening
+from scenarios.values import (
+    Address,
+    AggregationRule,
+    Clicks,
+    ComparisonText,
+    Duration,
+    EventName,
+    Identifier,
+    LearnerKind,
+    Positive,
+    RankerKind,
+    Section,
+)
+from scenarios.words import Words
 
 __all__ = [
     "NEURAL_HIDDEN",
     "Aggregation",
-    "Clicks",
     "ClientGroup",
     "Data",
     "Evaluation",
@@ -30,72 +39,9 @@ __all__ = [
     "Log",
     "Ranker",
     "Scenario",
-    "Section",
 ]
 
 NEURAL_HIDDEN = 64  # hidden units with PDGD in the papers
-
-# The names of learning's registries. They are repeated here because importing the registries compiles kernels, and a
-# scenario is read by commands that compute nothing; tests/scenarios/test_schema.py holds the two to each other.
-RankerKind = Literal["linear", "neural"]
-LearnerKind = Literal["pdgd"]
-AggregationRule = Literal["fedavg"]
-ClickModelName = Literal["perfect", "navigational", "informational", "poison", "pbm"]
-
-
-def _finite_comparison(text: str) -> str:
-    parse_comparison(text)
-    return text
-
-
-def _bounded_duration(text: str) -> str:
-    duration_seconds(text)
-    return text
-
-
-def _known_event(name: str) -> str:
-    if name not in EVENTS:
-        raise ValueError(f'no event is called "{name}"')
-    return name
-
-
-def _ipv4(text: str) -> str:
-    return str(ipaddress.IPv4Address(text))
-
-
-Identifier = Annotated[
-    str,
-    Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=64),
-    Words("letters, digits, - _ . (a letter or digit first, at most 64)"),
-]
-Positive = Annotated[int, Field(ge=1, le=LARGEST_COUNT)]
-Duration = Annotated[
-    str,
-    Field(pattern=DURATION_PATTERN),
-    AfterValidator(_bounded_duration),
-    Words('a duration such as "30s", "500ms" or "2m", at most "24h"'),
-]
-ComparisonText = Annotated[
-    str,
-    Field(pattern=COMPARISON_PATTERN),
-    AfterValidator(_finite_comparison),
-    Words('a comparison such as ">= 0.30"'),
-]
-EventName = Annotated[
-    str,
-    AfterValidator(_known_event),
-    WithJsonSchema({"type": "string", "enum": sorted(EVENTS)}),
-    Words('the name of an event such as "client.rejoined"', choices=tuple(sorted(EVENTS))),
-]
-Clicks = ClickModelName | Annotated[dict[str, Any], Words('a table such as { kind = "pbm", eta = 0.5 }')]
-
-
-class Section(BaseModel):
-    """A table of a scenario: frozen, without unknown keys, and "5" is no number."""
-
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, use_attribute_docstrings=True
-    )
 
 
 class Data(Section):
@@ -128,7 +74,7 @@ class Federation(Section):
     """The fraction of the clients without which no round is closed."""
     restart: Literal["never", "always"] = "never"
     """Whether a process that died is started again."""
-    address: Annotated[str, AfterValidator(_ipv4), Words('an IPv4 address such as "127.0.0.1"')] = "127.0.0.1"
+    address: Address = "127.0.0.1"
     """The address that the coordinator listens on."""
     port: Annotated[int, Field(ge=0, le=65535)] = 0
     """The port that the coordinator listens on; 0 is any free one."""
@@ -240,5 +186,6 @@ class Scenario(Section):
     learner: Learner = Learner()
     aggregation: Aggregation = Aggregation()
     clients: Annotated[tuple[ClientGroup, ...], Field(strict=False, json_schema_extra={"minItems": 1})]
+    timeline: Annotated[tuple[Happening, ...], Field(strict=False)] = ()
     log: Log = Log()
     expect: Expect = Expect()

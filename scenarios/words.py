@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-__all__ = ["LARGEST_COUNT", "Key", "Words", "choices", "expects", "keys", "listed", "locate", "shown"]
+__all__ = ["LARGEST_COUNT", "Key", "Words", "choices", "expects", "keys", "listed", "locate", "named_fields", "shown"]
 
 LARGEST_COUNT = 2**31 - 1  # what the log's INTEGER columns hold; told only to who exceeds it
 
@@ -121,7 +121,7 @@ def locate(model: type[BaseModel], steps: Sequence[str | int]) -> tuple[str, Any
 
 def keys(model: type[BaseModel], prefix: str = "") -> Iterator[Key]:
     """List every key of a model and of the tables inside it, in the order of the schema."""
-    for name, field in model.model_fields.items():
+    for name, field in named_fields(model).items():
         path, bare = f"{prefix}{name}", cast("Any", field.annotation)
         if _is_section(bare):
             yield from keys(bare, f"{path}.")
@@ -133,6 +133,11 @@ def keys(model: type[BaseModel], prefix: str = "") -> Iterator[Key]:
         yield Key(
             f"{prefix}METRIC", expects(open_type), "none", "What a metric must be at the end, such as ndcg_at_10."
         )
+
+
+def named_fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """The fields of a model by the names that users write."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
 def _members(bare: Any) -> list[Any]:
@@ -147,7 +152,7 @@ def _is_section(bare: Any) -> bool:
 
 
 def _member(model: Any, name: str) -> Any:
-    field = model.model_fields.get(name)
+    field = named_fields(model).get(name)
     return _annotated(field) if field else _open_type(model)
 
 

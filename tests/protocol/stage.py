@@ -5,9 +5,10 @@ from itertools import count
 import numpy as np
 
 from protocol.codec import Envelope
-from protocol.coordination import Aggregate, Aggregated, Coordination, Terms
+from protocol.coordination import Coordination
 from protocol.machine import Arrived, Began, Quit, Record, Say, TimeCame
 from protocol.messages import SUPERVISOR, Join, Lost, Stop, Update
+from protocol.terms import Aggregate, Aggregated, Terms
 
 HOSTS = {"host-1": [0], "host-2": [1, 2]}
 START = np.array([0.5, -0.5])

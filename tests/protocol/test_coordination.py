@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from stage import HOSTS, START, Stage
 
-from protocol.coordination import NOTICE_AFTER, Aggregate, fingerprint
+from protocol.coordination import NOTICE_AFTER
 from protocol.errors import REFUSALS, Refusal
 from protocol.machine import Say
 from protocol.messages import SUPERVISOR, Finish, Lost, Train, Welcome
+from protocol.terms import Aggregate, fingerprint
 
 THREE = {"a": [0], "b": [1], "c": [2]}
 

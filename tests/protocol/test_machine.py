@@ -9,7 +9,7 @@ from stage import START, Stage, terms
 
 from protocol import coordination, participation
 from protocol.codec import Envelope
-from protocol.coordination import Aggregated, Coordination
+from protocol.coordination import Coordination
 from protocol.errors import REFUSALS, Refusal, TransitionError
 from protocol.machine import Arrived, Began, Instruction, Machine, Quit, Record, Stimulus, TimeCame, among
 from protocol.messages import (
@@ -27,6 +27,7 @@ from protocol.messages import (
     kinds,
 )
 from protocol.participation import Participation, Trained
+from protocol.terms import Aggregated
 
 MACHINES = {"coordinator": Coordination, "host": Participation}
 STATES = {"coordinator": coordination.State, "host": participation.State}

@@ -6,12 +6,13 @@ import numpy as np
 from stage import START, terms
 
 from protocol.codec import Codec
-from protocol.coordination import Aggregate, Aggregated, Coordination
+from protocol.coordination import Coordination
 from protocol.errors import RefusedFrame
 from protocol.events import COMMON, EVENTS, WIRE
 from protocol.machine import Arrived, Began, Quit, Record, Say, TimeCame
 from protocol.messages import COORDINATOR, SUPERVISOR, Lost
 from protocol.participation import LocalTraining, Participation, Trained
+from protocol.terms import Aggregate, Aggregated
 
 HOSTS = {"host-1": [0], "host-2": [1, 2], "host-3": [3]}
 

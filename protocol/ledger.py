@@ -1,0 +1,142 @@
+"""The open round's books: who was asked, who answered with what, and whether an answer may be used."""
+
+from fractions import Fraction
+from math import ceil, isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocol.errors import Refusal
+from protocol.machine import among
+from protocol.membership import Membership
+from protocol.messages import Update
+
+__all__ = ["Ledger"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class Ledger:
+    """One round at a time, in arrays with a place for every client."""
+
+    def __init__(self, members: Membership, dimension: int, quorum: float) -> None:
+        self.round = 0
+        self.awaited: set[str] = set()  # hosts that were asked and still owe something
+        self.answered = np.zeros(0, dtype=bool)
+        self._members = members
+        self._dimension = dimension
+        # The quorum as it was written: 0.55 of 100 clients is 55, while 0.55 * 100 is a little more.
+        self._fraction = Fraction(str(quorum))
+        self._asked = np.zeros(0, dtype=bool)
+        self._thetas = np.empty((0, dimension))
+        self._owed: dict[str, int] = {}  # how many clients of a host were asked and have not answered
+        self.grow()
+
+    def grow(self) -> None:
+        """Make room for clients that were enrolled; they are not asked yet."""
+        more = len(self._members) - len(self._asked)
+        self._asked = np.concatenate([self._asked, np.zeros(more, dtype=bool)])
+        self.answered = np.concatenate([self.answered, np.zeros(more, dtype=bool)])
+        self._thetas = np.concatenate([self._thetas, np.empty((more, self._dimension))])
+
+    def open(self, number: int, hosts: tuple[str, ...]) -> None:
+        """Begin a round in which all active clients of these hosts are asked."""
+        members = self._members
+        self.round = number
+        self.awaited = set(hosts)
+        self.answered[:] = False
+        self._owed = dict.fromkeys(members.hosts, 0) | {host: len(members.numbers(host)) for host in hosts}
+        self._asked[:] = False
+        for host in hosts:
+            self._asked[members.hosts[host]] = True
+        self._asked &= members.active
+
+    def ask_again(self, host: str) -> Integers:
+        """The clients of a host whose answers are missing; they count as asked now."""
+        numbers = self._members.numbers(host)
+        owed = numbers[~self.answered[numbers]] if self.round else numbers[:0]
+        if len(owed):
+            self.awaited.add(host)
+            self._asked[owed] = True
+            self._owed[host] = len(owed)
+        return owed
+
+    def release(self, host: str) -> None:
+        """Nothing more is expected of a host in this round."""
+        self.awaited.discard(host)
+
+    def strike(self, host: str) -> None:
+        """The host's active clients have become fewer: it owes only what they owe."""
+        numbers = self._members.numbers(host)
+        self._owed[host] = int((self._asked[numbers] & ~self.answered[numbers]).sum())
+        if not self._owed[host]:
+            self.awaited.discard(host)
+
+    def problem(self, host: str, update: Update) -> tuple[Refusal, str] | None:  # noqa: PLR0911 - one line a rule
+        """Why an update may not be used; none if it may."""
+        clients, own = update.clients, self._members.numbers(host)
+        count, dimension = len(clients), self._dimension
+        if clients.tobytes() != own.tobytes() or self._owed.get(host) != count:  # else all that it was asked for: fine
+            if count == 0 or not among(clients, self._members.hosts[host]):
+                return Refusal.NOT_YOURS, f"{host} answered for {clients.tolist()[:10]}"
+            if count > 1 and not (np.diff(clients) > 0).all():
+                return Refusal.MALFORMED, "clients must rise"
+            if self.answered[clients].any():
+                return Refusal.DUPLICATE, f"round {self.round}"
+            if not (self._asked[clients] & self._members.active[clients]).all():
+                return Refusal.NOT_ASKED, f"round {self.round}"
+        shapes = (update.theta.shape, update.interactions.shape, update.online.shape)
+        if shapes != ((count, dimension), (count,), (count,)):
+            return Refusal.WRONG_DIMENSION, f"theta must be {(count, dimension)}, got {shapes[0]}"
+        if update.interactions.tobytes() != self._members.interactions[clients].tobytes():
+            return Refusal.WRONG_COUNT, f"got {update.interactions.tolist()[:10]}"
+        return None
+
+    def change_norms(self, update: Update, before: Floats) -> Floats | None:
+        """How far each client moved, ‖θ_c − θ_t‖; none if a number of the update is not finite."""
+        with np.errstate(all="ignore"):  # hostile numbers overflow
+            change = update.theta - before
+            norms = np.sqrt(np.einsum("cd,cd->c", change, change))
+            return norms if isfinite(norms @ update.online) else None  # one number is finite only if all of both are
+
+    def enter(self, host: str, update: Update) -> None:
+        """Keep an update."""
+        self._thetas[update.clients] = update.theta
+        self.answered[update.clients] = True
+        self._owed[host] -= len(update.clients)
+        if not self._owed[host]:
+            self.awaited.discard(host)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every active client has answered."""
+        return bool(self.answered[self._members.active].all())
+
+    @property
+    def quorum(self) -> int:
+        """How many answers a round needs."""
+        return max(1, ceil(self._fraction * int(self._members.active.sum())))
+
+    @property
+    def count(self) -> int:
+        """How many have answered."""
+        return int(self.answered.sum())
+
+    def updates(self) -> tuple[Floats, Integers, list[str]]:
+        """The local models, interactions and names of those who answered, in client order."""
+        members = self._members
+        if self.answered.all():
+            return self._thetas, members.interactions, list(members.clients)
+        who = np.flatnonzero(self.answered)
+        return self._thetas[who], members.interactions[who], members.names(who)
+
+    def missing(self) -> list[str]:
+        """Those who take part and did not answer."""
+        absent = self._members.active & ~self.answered
+        return self._members.names(np.flatnonzero(absent)) if absent.any() else []
+
+    def owing(self) -> tuple[str, ...]:
+        """The hosts whose answers are missing."""
+        members = self._members
+        return tuple(host for host in members.hosts if not self.answered[members.numbers(host)].all())

@@ -1,0 +1,72 @@
+"""What the coordinator's machine is given, what it asks its shell for, and what comes back."""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocol.machine import Instruction, Stimulus
+from protocol.messages import Disturb
+
+__all__ = ["Admit", "Aggregate", "Aggregated", "Impose", "Terms", "fingerprint"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What was agreed before the run: who takes part, on which host, and the rules of a round."""
+
+    clients: tuple[str, ...]  # ids by number
+    hosts: dict[str, Integers]  # the numbers of each host's clients, rising
+    interactions: Integers  # what each client is asked for, a round
+    dimension: int
+    rounds: int
+    wait: bool = False
+    deadline: float = 30.0
+    quorum: float = 0.5
+    keep_weights_every: int = 1  # rounds between updates whose weights are logged; 0: never
+    cues: frozenset[int] = frozenset()  # rounds before which the timeline has something to do
+    left: tuple[str, ...] = ()  # clients that left before the round that the run goes on from
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregated(Stimulus):
+    """The result of an `Aggregate`."""
+
+    theta: Floats
+    info: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate(Instruction):
+    """Make the next model from the updates, rows in client order; the arrays are valid until the next step."""
+
+    thetas: Floats
+    interactions: Integers
+    before: Floats
+    clients: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Admit(Instruction):
+    """Let a new host in: its name, and the public key that it will come with."""
+
+    host: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Impose(Instruction):
+    """Treat frames badly from now on, as a `Disturb` says; without one, heal the fault of that name."""
+
+    fault: str
+    how: Disturb | None
+
+
+def fingerprint(theta: Floats) -> str:
+    """A model's identity: sha256 of its float64 bytes, little-endian."""
+    return hashlib.sha256(theta.astype("<f8", copy=False).tobytes()).hexdigest()
