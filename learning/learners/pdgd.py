@@ -77,7 +77,7 @@ class Pdgd:
         self._keys = np.array(cohort.keys, dtype=np.uint64)
         self._interactions = np.array(cohort.interactions, dtype=np.int64)
         self._seed = np.uint64(seed)
-        self._learning_rate = learning_rate
+        self._learning_rate = float(learning_rate)
         self._batch = update == "batch"
         self._features = read_only(queries.features)
         self._labels = read_only(queries.labels)

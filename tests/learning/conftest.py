@@ -1,9 +1,14 @@
 """What the tests of the mathematics share."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from learning.data.dataset import Queries
+
+sys.path.insert(0, str(Path(__file__).parent))  # where slow_twin.py is
 
 
 @pytest.fixture

@@ -1,10 +1,8 @@
 """PDGD as a whole: the slow twin's models, and the same bits however the work is split."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from slow_twin import train_client
 
 from learning.clicks import click_model
 from learning.data.dataset import Queries
@@ -12,9 +10,6 @@ from learning.errors import LearningError, UnknownName
 from learning.learners import LEARNERS, Cohort, Pdgd, pdgd
 from learning.rankers import make_ranker
 from learning.streams import client_key
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from slow_twin import train_client
 
 SIZES = [1, 3, 12, 8, 25, 2, 10, 17]  # single documents, fewer than a list, a whole list, more
 USERS = ["perfect", "navigational", "informational", "poison", {"kind": "pbm", "eta": 1.0, "base": "informational"}]

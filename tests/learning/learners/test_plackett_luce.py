@@ -1,19 +1,15 @@
 """Lists drawn from the Plackett–Luce model, and the weights of PDGD's pairs."""
 
 import itertools
-import sys
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
+from slow_twin import document_factors, draw_list, list_probability, masses_of
 
 from learning.kernels.philox import GENERATOR_WORDS, restart
 from learning.learners.plackett_luce import BLOCK, pair_factors, sample_list
 from learning.streams import Purpose, stream
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from slow_twin import document_factors, draw_list, list_probability, masses_of
 
 
 def started(key=1):
