@@ -1,7 +1,7 @@
 """What is measured: nDCG@k and MaxRR of rankings by score, and online performance.
 
-    nDCG@k  = DCG@k / the largest DCG@k of any order        DCG@k = Σ_{i = 1 … k} (2^r_i − 1)/log2(i + 1)
-    MaxRR@k = 1/(rank of the first relevant document), 0 if none is in the top k
+nDCG@k  = DCG@k / the largest DCG@k of any order        DCG@k = Σ_{i = 1 … k} (2^r_i − 1)/log2(i + 1)
+MaxRR@k = 1/(rank of the first relevant document), 0 if none is in the top k
 """
 
 import math

@@ -1,12 +1,16 @@
 """nDCG, MaxRR and online performance."""
 
+import itertools
+
 import numpy as np
 import pytest
+from slow_twin import ndcg
 
 from learning.data.dataset import Queries
 from learning.errors import LearningError
 from learning.metrics import OfflineEvaluator, ideal_dcg, online_performance
 from learning.rankers import make_ranker
+from learning.streams import Purpose, stream
 
 SIZES = [1, 3, 12, 8, 25, 2, 10, 40]
 
@@ -99,6 +103,19 @@ def test_ties_do_not_follow_the_file():
     discount = 1 / np.log2(np.arange(2, 12))
     chance = 3 / size * discount.sum() / discount[:3].sum()
     assert values == pytest.approx([chance] * 3, abs=0.04)
+
+
+def test_ties_follow_the_stream_of_ties(make_queries):
+    """Documents of equal score rank by their draws from the stream TIES, the least first."""
+    queries = make_queries(SIZES)
+    draws = stream(0, Purpose.TIES).random(queries.documents)
+    values = []
+    for first, last in itertools.pairwise(queries.offsets):
+        grades = queries.labels[first:last].tolist()
+        if any(grades):
+            values.append(ndcg([grades[i] for i in np.argsort(draws[first:last])], grades, 10))
+    evaluator = OfflineEvaluator(queries, make_ranker("linear", 5))
+    assert evaluator.ndcg(np.zeros((1, 5)))[0] == pytest.approx(np.mean(values), abs=1e-12)
 
 
 def test_float32_features_measure_alike(make_queries):

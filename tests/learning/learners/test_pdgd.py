@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from slow_twin import train_client
+from slow_twin import draw_list, train_client
 
 from learning.clicks import click_model
 from learning.data.dataset import Queries
 from learning.errors import LearningError, UnknownName
 from learning.learners import LEARNERS, Cohort, Pdgd, pdgd
 from learning.rankers import make_ranker
-from learning.streams import client_key
+from learning.streams import Purpose, client_key, stream
 
 SIZES = [1, 3, 12, 8, 25, 2, 10, 17]  # single documents, fewer than a list, a whole list, more
 USERS = ["perfect", "navigational", "informational", "poison", {"kind": "pbm", "eta": 1.0, "base": "informational"}]
@@ -54,6 +54,28 @@ def test_a_round_is_the_slow_twins(make_queries, kind, options, update, scale):
         assert updates.online[i] == pytest.approx(online, abs=1e-12)
     assert updates.interactions.tolist() == cohort.interactions.tolist()
     assert not np.array_equal(updates.thetas, np.tile(theta, (10, 1)))
+
+
+@pytest.mark.filterwarnings("ignore")  # ranx compiles with unsafe casts
+def test_online_ndcg_is_ranxs(make_queries):
+    """The nDCG@10 of each list shown is ranx's ndcg_burges over all of the query's candidates, 0 without relevant ones."""
+    from ranx import Qrels, Run, evaluate  # noqa: PLC0415 (slow to import)
+
+    queries, ranker, clients = make_queries(SIZES, seed=3), make_ranker("linear", 5), 40
+    keys = np.arange(clients, dtype=np.uint64)
+    cohort = Cohort(keys, np.ones(clients, np.int64), [click_model("perfect", 3)] * clients)
+    theta = theta_for(ranker)
+    online = Pdgd(ranker, queries, cohort, seed=1).train(theta, 0).online
+    for key, value in enumerate(online):
+        draws = stream(1, Purpose.TRAIN, key, 0)
+        query = int(draws.random() * len(queries))
+        rows = slice(queries.offsets[query], queries.offsets[query + 1])
+        scores = (queries.features[rows] @ theta).tolist()
+        shown = draw_list(draws, scores, min(10, len(scores)))
+        relevant = {f"d{d}": int(grade) for d, grade in enumerate(queries.labels[rows]) if grade}
+        run = Run({"q": {f"d{d}": 1.0 / (rank + 1) for rank, d in enumerate(shown)}})
+        expected = evaluate(Qrels({"q": relevant}), run, "ndcg_burges@10") if relevant else 0.0
+        assert value == pytest.approx(expected, abs=1e-12)
 
 
 def test_float32_features_are_only_stored_in_float32(make_queries):
@@ -148,6 +170,16 @@ def test_an_empty_query_and_no_members_are_no_trouble(make_queries):
     assert np.isfinite(learner.train(theta_for(ranker), 0).thetas).all()
     nobody = learner.train(theta_for(ranker), 0, np.array([], dtype=np.int64))
     assert (nobody.thetas.shape, nobody.interactions.shape, nobody.online.shape) == ((0, 5), (0,), (0,))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e308])
+@pytest.mark.parametrize("kind", ["linear", "neural"])
+def test_a_broken_model_does_no_harm(make_queries, kind, value):
+    """Whatever θ holds, compiled code stays inside its arrays and comes back."""
+    ranker = make_ranker(kind, 5)
+    update = Pdgd(ranker, make_queries(SIZES), cohort_of(5), seed=1).train(np.full(ranker.dimension, value), 0)
+    assert update.thetas.shape == (5, ranker.dimension)
+    assert ((update.online >= 0) & (update.online <= 1 + 1e-12)).all()
 
 
 def test_training_learns_to_rank(make_queries):
