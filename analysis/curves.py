@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from analysis.canvas import MARKS, Axis, Canvas
-from analysis.runs import PACKED, open_run, sql_text
+from analysis.log import sql_text
+from analysis.runs import PACKED, open_run
 from protocol.errors import UserError
 
 __all__ = ["Curve", "curve", "plot_picture", "plot_terminal"]

@@ -10,9 +10,10 @@ from typing import Final
 
 import duckdb
 
+from analysis.log import define_views, sql_text
 from analysis.meanings import VIEWS
 from analysis.relations import journal_files, literal, longest_record
-from analysis.runs import PACKED, define_views, sql_text
+from analysis.runs import PACKED
 from protocol.errors import UserError
 
 __all__ = ["pack"]

@@ -5,16 +5,18 @@ that reads: SELECT (which FROM, WITH, DESCRIBE, SHOW and SUMMARIZE are too), PIV
 """
 
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Final
 
 import duckdb
 
 from protocol.errors import UserError
 
-__all__ = ["Answer", "ask"]
+__all__ = ["Answer", "ask", "one_sentence", "reading_statements"]
 
 CHUNK: Final = 10_000  # rows fetched at once
 EXPLAIN: Final = re.compile(r"\s*explain\s+(analyze\s+)?(\([^()]*\)\s*)?", re.IGNORECASE)
@@ -35,24 +37,70 @@ class Answer:
         while rows := self._fetch():
             yield from rows
 
+    def arrow(self) -> Any:
+        """The rows as a `pyarrow.Table`."""
+        with _installed("pyarrow"), one_sentence(), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Arrow output")  # it copies the rows once more, on their way out
+            return self._cursor.to_arrow_table()
+
+    def df(self) -> Any:
+        """The rows as a pandas data frame."""
+        with _installed("pandas"), one_sentence():
+            return self._cursor.df()
+
+    def pl(self) -> Any:
+        """The rows as a polars data frame."""
+        with _installed("polars"):
+            return import_module("polars").from_arrow(self.arrow())
+
     def _fetch(self) -> list[tuple[Any, ...]]:
-        with _one_sentence():
+        with one_sentence():
             return self._cursor.fetchmany(CHUNK)
 
 
 def ask(database: duckdb.DuckDBPyConnection, query: str, parameters: dict[str, Any] | None = None) -> Answer:
     """Run a query that only reads; of several statements, the answer is the last one's. Raises `UserError`."""
     cursor = database.cursor()
-    with _one_sentence():
-        statements = cursor.extract_statements(query)
-        if not statements:
-            raise UserError("a query must have a statement, such as: select * from run")
-        for statement in statements:
-            if not _only_reads(cursor, statement):
-                raise UserError(f"a query can only read (SELECT, PIVOT, EXPLAIN), got: {_shortened(statement.query)}")
+    with one_sentence():
+        for statement in reading_statements(cursor, query):
             cursor.execute(statement, parameters)
     described = cursor.description or []
     return Answer(_distinct([one[0] for one in described]), [str(one[1]) for one in described], cursor)
+
+
+def reading_statements(cursor: duckdb.DuckDBPyConnection, query: str) -> list[duckdb.Statement]:
+    """The statements of a query, at least one; raises `UserError` if one of them does not only read."""
+    statements = cursor.extract_statements(query)
+    if not statements:
+        raise UserError("a query must have a statement, such as: select * from run")
+    for statement in statements:
+        if not _only_reads(cursor, statement):
+            raise UserError(f"a query can only read (SELECT, PIVOT, EXPLAIN), got: {_shortened(statement.query)}")
+    return statements
+
+
+@contextmanager
+def one_sentence() -> Iterator[None]:
+    """DuckDB's errors as one sentence, without its drawing of the query; Ctrl-C as Python has it."""
+    try:
+        yield
+    except duckdb.Error as error:
+        sentence = " ".join(str(error).partition("\n\n")[0].split())
+        raise UserError(f"the query failed: {sentence}") from error
+    except RuntimeError as error:
+        if str(error) == INTERRUPTED:
+            raise KeyboardInterrupt from error
+        raise
+
+
+@contextmanager
+def _installed(library: str) -> Iterator[None]:
+    """A library that only some frames need, and that may not be there, as one sentence."""
+    try:
+        yield
+    except ImportError as error:
+        missing = error.name or library
+        raise UserError(f"{missing} must be installed for this kind of answer: pip install {missing}") from error
 
 
 def _distinct(names: list[str]) -> list[str]:
@@ -80,20 +128,6 @@ def _mentions_copy(text: str) -> bool:
         kind == duckdb.token_type.keyword and encoded[at : at + 4].lower() == b"copy"
         for at, kind in duckdb.tokenize(text)
     )
-
-
-@contextmanager
-def _one_sentence() -> Iterator[None]:
-    """DuckDB's errors as one sentence, without its drawing of the query; Ctrl-C as Python has it."""
-    try:
-        yield
-    except duckdb.Error as error:
-        sentence = " ".join(str(error).partition("\n\n")[0].split())
-        raise UserError(f"the query failed: {sentence}") from error
-    except RuntimeError as error:
-        if str(error) == INTERRUPTED:
-            raise KeyboardInterrupt from error
-        raise
 
 
 def _shortened(text: str) -> str:

@@ -4,7 +4,8 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
-from analysis.runs import Run, sql_text
+from analysis.log import sql_text
+from analysis.runs import Run
 from scenarios.comparison import parse_comparison
 
 __all__ = ["Expectation", "Summary", "summarise"]

@@ -14,26 +14,52 @@ app = new_app()
 
 @app.command()
 def sql(
-    reference: RunName,
-    query: Annotated[str | None, typer.Argument(metavar="[QUERY]", help="The question; none: a prompt.")] = None,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="RUN... [QUERY]", help="Runs, or a pattern in quotes; the question, or none: a prompt."),
+    ] = None,
+    name: Annotated[str | None, typer.Option("--query", help="Ask a shipped question by its name.")] = None,
+    settings: Annotated[list[str] | None, typer.Option("--with", metavar="NAME=VALUE", help="Its parameter.")] = None,
+    listed: Annotated[bool, typer.Option("--list", help="List the shipped questions.")] = False,
+    target: Annotated[Path | None, typer.Option("--to", help="Write a .csv, .json or .parquet file instead.")] = None,
     runs: Runs = None,
     as_json: Json = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
     everything: Annotated[bool, typer.Option("--all", help="Show every row of a long table.")] = False,
 ) -> None:
-    """Ask a run's log in SQL; without a query, a prompt.
+    """Ask the logs of runs in SQL; without a query, a prompt. With several runs, every view has a column `run`.
 
     Example: foltr sql latest "select round, value from metrics where name = 'ndcg_at_10' order by round"
     """
+    from analysis.many import open_log
     from analysis.prompt import converse
-    from analysis.runs import find_run, open_run, runs_directory
+    from analysis.questions import questions
+    from analysis.requests import read_request
+    from analysis.runs import runs_directory
+    from analysis.saving import save
     from analysis.tables import render
+    from analysis.versions import newer_run
 
-    with open_run(find_run(reference, runs_directory(runs))) as opened:
-        if query is None:
-            converse(opened)
-            return
-        render(opened.sql(query), "json" if as_json else "csv" if as_csv else "table", everything=everything)
+    if listed:
+        known = questions().values()
+        if as_json:
+            print_json([one.as_dict() for one in known])
+        else:
+            typer.echo("\n".join(f"{one.name:26} {one.question}" for one in known))
+        return
+    request = read_request(words or (), name, settings or (), runs_directory(runs))
+    for sentence in filter(None, map(newer_run, request.runs)):
+        typer.echo(sentence, err=True)
+    if request.query is None:
+        with open_log(request.runs) as log:
+            converse(log)
+    elif target is not None:
+        save(request.runs, request.query, target, request.parameters)
+        typer.echo(f"wrote {target}")
+    else:
+        with open_log(request.runs) as log:
+            answer = log.sql(request.query, request.parameters)
+            render(answer, "json" if as_json else "csv" if as_csv else "table", everything=everything)
 
 
 @app.command()

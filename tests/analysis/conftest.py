@@ -188,6 +188,16 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return play(tmp_path_factory.mktemp("runs") / "small" / "20260101-120000-7")
 
 
+@pytest.fixture(scope="session")
+def quickstart(tmp_path_factory: pytest.TempPathFactory, own_cache: Path) -> Path:  # noqa: ARG001 - its data goes there
+    """The shipped quickstart scenario, run in one process with a host a client, as its processes would."""
+    from nodes.launch import launch
+    from scenarios.load import load_scenario
+
+    scenario = load_scenario("quickstart", ["federation.engine=inline", "federation.hosts=per-client"])
+    return launch(scenario, tmp_path_factory.mktemp("quickstart"))[0]
+
+
 @pytest.fixture
 def run(played: Path) -> Iterator[Run]:
     """The small run, opened."""

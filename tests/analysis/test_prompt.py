@@ -8,8 +8,9 @@ from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
+from rich.console import Console
 
-from analysis.prompt import _completer, converse
+from analysis.prompt import _completer, _show, converse
 
 
 class Terminal(io.StringIO):
@@ -56,7 +57,7 @@ def test_commands(piped):
     assert ".schema VIEW" in out
     assert "\nupdates\n" in out
     assert "lines                BIGINT" in out
-    assert "one of .help, .views, .schema VIEW, .quit; got '.nonsense'" in err
+    assert "one of .help, .views, .schema VIEW, .questions, .ask QUESTION, .quit; got '.nonsense'" in err
     assert "got 'nothing'" in err
     assert "43" not in out
 
@@ -92,9 +93,36 @@ def test_quit_on_a_terminal(typed):
 
 @pytest.mark.parametrize(
     ("text", "offered"),
-    [("from upd", "updates"), ("select online_n", "online_ndcg_at_10"), (".sch", ".schema"), ("sel", "select")],
+    [
+        ("from upd", "updates"),
+        ("select online_n", "online_ndcg_at_10"),
+        (".sch", ".schema"),
+        ("sel", "select"),
+        (".ask who-l", "who-lies"),
+    ],
 )
 def test_completion(run, text, offered):
     """Views, columns, commands and SQL's words."""
     found = _completer(run).get_completions(Document(text), CompleteEvent())
     assert offered in [one.text for one in found]
+
+
+def test_shipped_questions_can_be_asked(piped):
+    """Listed, and asked by name."""
+    failed, out, _err = piped(".questions\n.ask best-model\n.ask nothing\n")
+    assert failed == 1
+    assert "who-lies                   Who lies?" in out
+    assert "ndcg_at_10" in out
+
+
+def test_a_long_answer_on_a_terminal_goes_through_a_pager(run, monkeypatch, capsys):
+    """What fits the screen does not."""
+    paged = []
+    monkeypatch.setattr("pydoc.pager", paged.append)
+    console = Console(force_terminal=True, width=80, height=20)
+    _show(run.sql("select range as n from range(10)"), console)
+    assert "9" in capsys.readouterr().out
+    assert paged == []
+    _show(run.sql("select range as n from range(100)"), console)
+    assert "99" in paged[0]
+    assert capsys.readouterr().out == ""

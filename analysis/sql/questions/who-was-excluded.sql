@@ -1,0 +1,10 @@
+-- Question: Whose work is not in the models, and why?
+-- Grain: one row a client and reason: missing (its update never came in time), or the code under which one was refused.
+-- Parameters: none
+with
+    away as (select round, unnest(missing) as client, 'missing' as reason from rounds),
+    refused as (select round, client, reason from updates where not accepted)
+select client, reason, count(*) as times, min(round) as first_round, max(round) as last_round
+from (from away union all by name from refused)
+group by client, reason
+order by times desc, client, reason
