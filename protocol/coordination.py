@@ -32,6 +32,7 @@ from protocol.machine import (
 )
 from protocol.membership import Membership
 from protocol.messages import (
+    COORDINATOR,
     EVERYONE,
     SUPERVISOR,
     Cue,
@@ -82,8 +83,11 @@ class Coordination(Machine):
         self.theta = theta
         self.closed = closed or 0  # the last closed round
         self.members = Membership(terms.clients, terms.hosts, terms.interactions)
-        for client in terms.left:
-            self.members.leave(client, at_once=True)
+        for client, first in terms.since.items():
+            if first > self.closed + 1:
+                self.members.postpone(client, first)
+        for client, first in terms.until.items():
+            self.members.leave(client, first, self.closed + 1)
         self.ledger = Ledger(self.members, terms.dimension, terms.quorum)
         self.present: set[str] = set()
         self.lost: set[str] = set()
@@ -123,6 +127,8 @@ class Coordination(Machine):
         """Log the start model, unless the run goes on from a closed round; finish if that was its last."""
         if self.closed >= self.terms.rounds:
             return self._finish("completed", "")
+        if not any(map(self.members.needs, self.members.hosts)):
+            return self._finish_deserted()
         return [self._model_record([], [], {})] if self._new else []
 
     def _join(self, stimulus: Arrived) -> list[Instruction]:
@@ -135,7 +141,8 @@ class Coordination(Machine):
         if self._dead.get(host) == join.pid:
             return [refused(stimulus, Refusal.UNEXPECTED, f"process {join.pid} of {host} is dead")]
         did: list[Instruction] = [received(stimulus, clients=self.members.names(numbers), pid=join.pid)]
-        if self._deserted(host):
+        if not self.members.holds(host):
+            self.present.discard(host)
             return [*did, Say((host,), Finish("left"), stimulus.envelope.id, {"reason": "left"})]
         if host in self.present and self._living[host] != join.pid:
             did.append(self._about("client.lost", host))  # a new process can only be there because the old one died
@@ -216,17 +223,14 @@ class Coordination(Machine):
         self._dead[lost.host] = lost.pid
         # The news may be late: of a host that is known to be lost, or whose next process has joined already.
         late = lost.host in self.lost or (lost.host in self.present and self._living[lost.host] != lost.pid)
-        if late or self._deserted(lost.host):
-            return did
-        self.lost.add(lost.host)
-        self.present.discard(lost.host)
-        self.silent.discard(lost.host)
-        did.append(self._about("client.lost", lost.host))
-        if self.state is not State.TRAINING:
-            return did + self._open_when_possible(stimulus.now)
-        if not self.terms.wait:
-            self.ledger.release(lost.host)
-        return did + self._close_if_complete()
+        if not late and self.members.holds(lost.host):
+            self.lost.add(lost.host)
+            self.present.discard(lost.host)
+            self.silent.discard(lost.host)
+            did.append(self._about("client.lost", lost.host))
+            if not self.terms.wait or not self.members.needs(lost.host):
+                self.ledger.release(lost.host)
+        return did + self._go_on(stimulus.now)
 
     def _stop(self, stimulus: Arrived) -> list[Instruction]:
         """Finish with the last closed round."""
@@ -247,12 +251,13 @@ class Coordination(Machine):
         """Take the clients of a new host in, from the next round on."""
         enrol = stimulus.envelope.message
         assert isinstance(enrol, Enrol)
-        known = [name for name in (enrol.host, *enrol.clients) if name in self.members.hosts or self._ever(name)]
-        if known or len(enrol.clients) != len(enrol.interactions) or len(enrol.clients) != len(enrol.clicks):
-            return [refused(stimulus, Refusal.UNEXPECTED, f"{', '.join(known) or enrol.host} cannot be enrolled")]
-        self.members.enrol(enrol.host, enrol.clients, enrol.interactions)
+        problem = self.members.problem(enrol)
+        if problem:
+            return [refused(stimulus, Refusal.UNEXPECTED, problem)]
+        first = self.closed + (2 if self.state is State.TRAINING else 1)
+        self.members.enrol(enrol.host, enrol.clients, enrol.interactions, first)
         self.ledger.grow()
-        who = {"round": self.closed + 1, "clients": list(enrol.clients)}
+        who = {"round": first, "clients": list(enrol.clients)}
         roster = {
             "hosts": [enrol.host] * len(enrol.clients),
             "clicks": list(enrol.clicks),
@@ -269,19 +274,17 @@ class Coordination(Machine):
         """Let clients go: before the next round, or at once if their host is not here to be asked."""
         leave = stimulus.envelope.message
         assert isinstance(leave, Leave)
-        gone = [client for client in leave.clients if self.members.knows(client)]
         did: list[Instruction] = [received(stimulus)]
-        for client in gone:
+        for client in filter(self.members.stays, leave.clients):
             host = self.members.host_of(client)
-            at_once = self.state is not State.TRAINING or host not in self.ledger.awaited or host not in self.present
-            self.members.leave(client, at_once=at_once)
-            first = self.closed + (1 if at_once else 2)
-            did.append(Record("client.left", {"round": first, "name": host, "clients": [client], "by": leave.by}))
-            if at_once and self.state is State.TRAINING:
+            owed = host in self.ledger.awaited and host in self.present
+            counted = self.state is State.TRAINING and (owed or self.ledger.has(client))
+            first = self.closed + (2 if counted else 1)
+            self.members.leave(client, first, self.closed + 1)
+            did.append(self._left(client, first, leave.by))
+            if self.state is State.TRAINING:
                 self.ledger.strike(host)
-        if self.state is State.TRAINING:
-            return did + self._close_if_complete()
-        return did + self._dismiss() + self._open_when_possible(stimulus.now)
+        return did + (self._dismiss() if self.state is not State.TRAINING else []) + self._go_on(stimulus.now)
 
     def _disturb(self, stimulus: Arrived) -> list[Instruction]:
         """Let the shell treat frames badly, or stop doing so."""
@@ -293,7 +296,7 @@ class Coordination(Machine):
 
     def _next_round(self, now: float) -> list[Instruction]:
         """Open the next round; if the timeline has something to do before it, let that be done first."""
-        if self.closed + 1 not in self.terms.cues or self._staged:
+        if self.closed + 1 not in self.terms.cues:
             return self._open_round(now)
         self.state = State.STAGING
         return [Say((SUPERVISOR,), Cue(self.closed + 1))]
@@ -301,16 +304,20 @@ class Coordination(Machine):
     def _open_when_possible(self, now: float) -> list[Instruction]:
         """Open the first round once everyone who can come is here, a staged one once all who were started are."""
         if self.state is State.STAGING:
-            ready = self._staged and self._expected <= self.present | self.lost
-            return self._open_round(now) if ready else []
-        expected = {host for host in self.members.hosts if not self._deserted(host)}
-        if not expected - (set() if self.terms.wait else self.lost) <= self.present:
+            return self._open_round(now) if self._staged and not any(map(self._to_come, self._expected)) else []
+        here = self.present if self.terms.wait else self.present | self.lost
+        if any(host not in here and self.members.needs(host) for host in self.members.hosts):
             return []
         return self._next_round(now)
 
     def _open_round(self, now: float) -> list[Instruction]:
-        self.members.turn()
+        early = self.members.turn(self.closed + 1)
+        if not self.members.active.any():
+            return self._finish_deserted()
         did = self._dismiss()
+        for client in early:
+            who = {"round": self.closed + 1, "name": self.members.host_of(client), "clients": [client]}
+            did.append(Record("client.added", who | {"by": COORDINATOR}))
         self.state = State.TRAINING
         self._staged = False
         self._opened = now
@@ -337,9 +344,26 @@ class Coordination(Machine):
 
     def _dismiss(self) -> list[Instruction]:
         """Tell hosts without a client that takes part that it is over for them."""
-        gone = tuple(host for host in self.present if self._deserted(host))
+        gone = tuple(host for host in self.members.hosts if host in self.present and not self.members.holds(host))
         self.present.difference_update(gone)
         return [Say(gone, Finish("left"), 0, {"reason": "left"})] if gone else []
+
+    def _go_on(self, now: float) -> list[Instruction]:
+        """Somebody is gone: close the open round, or open the next one, if nothing else holds it up."""
+        if self.state is not State.TRAINING:
+            return self._open_when_possible(now)
+        if not self.ledger.awaited and not self.ledger.count and not self.members.needed.any():
+            return self._without_members(now)
+        return self._close_if_complete()
+
+    def _without_members(self, now: float) -> list[Instruction]:
+        """Nobody can ever answer in the open round: open it again for those who were to come later, if anybody was."""
+        members, number = self.members, self.closed + 1
+        did: list[Instruction] = []
+        for client in members.names(np.flatnonzero(members.active)):  # about to leave, and not here any more
+            members.leave(client, number, number)
+            did.append(self._left(client, number, COORDINATOR))
+        return did + self._open_round(now)
 
     def _close_if_complete(self) -> list[Instruction]:
         if self.ledger.awaited:
@@ -360,6 +384,9 @@ class Coordination(Machine):
         end = {"round": self.closed, "outcome": outcome, "reason": reason, "model": fingerprint(self.theta)}
         return [Record("run.finished", end), *told, Quit(outcome)]
 
+    def _finish_deserted(self) -> list[Instruction]:
+        return self._finish("aborted", f"every client has left before round {self.closed + 1}")
+
     # --- facts -------------------------------------------------------------------------------------------------------
 
     def _problem(self, host: str, update: Update) -> tuple[Refusal, str] | None:
@@ -370,12 +397,16 @@ class Coordination(Machine):
             return Refusal.FUTURE_ROUND, f"round {update.round}, closed is {self.closed}"
         return self.ledger.problem(host, update)
 
-    def _deserted(self, host: str) -> bool:
-        """Whether no client of a host takes part, now or from the next round on."""
-        return not any(map(self.members.knows, self.members.names(self.members.hosts[host])))
+    def _to_come(self, host: str) -> bool:
+        """Whether a process that was started for a host is still on its way: not here, and not known to be dead."""
+        if host in self.present or not self.members.holds(host):
+            return False
+        # The process that died last may be the one before it, which had joined.
+        return host not in self.lost or self._dead.get(host) == self._living.get(host)
 
-    def _ever(self, client: str) -> bool:
-        return client in self.members.clients
+    def _left(self, client: str, first: int, by: str) -> Record:
+        who = {"round": first, "name": self.members.host_of(client), "clients": [client]}
+        return Record("client.left", who | {"by": by})
 
     def _about(self, event: str, host: str) -> Record:
         """What happened to a host, in the open round or before the next one."""

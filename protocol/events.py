@@ -122,7 +122,11 @@ EVENTS: Final[dict[str, Event]] = {
         "coordinator",
         ("scenario", "scenario_hash", "seed", "versions", "dimension", "engine", "weights"),
     ),
-    "clients.enrolled": Event("who takes part", "coordinator", ("clients", "hosts", "clicks", "interactions")),
+    "clients.enrolled": Event(
+        "who takes part; the round is the first with them, the first of all where nothing is said",
+        "coordinator",
+        ("clients", "hosts", "clicks", "interactions"),
+    ),
     "run.finished": Event("the run is over", "coordinator", ("outcome", "reason", "model")),
     "run.abandoned": Event("the run ended without a word of its coordinator", "supervisor", ("outcome", "reason")),
     "run.resumed": Event("the run goes on from its last closed round", "coordinator", ("versions",)),
@@ -135,7 +139,11 @@ EVENTS: Final[dict[str, Event]] = {
     "client.joined": Event("a host's clients are here for the first time", "coordinator", ("name", "clients")),
     "client.rejoined": Event("a lost or silent host's clients are back", "coordinator", ("name", "clients")),
     "client.lost": Event("a host's process is dead", "coordinator", ("name", "clients")),
-    "client.added": Event("clients were enrolled while the run went on", "coordinator", ("name", "clients", "by")),
+    "client.added": Event(
+        "clients were enrolled while the run went on; the round is the first with them",
+        "coordinator",
+        ("name", "clients", "by"),
+    ),
     "client.left": Event(
         "clients left the federation; the round is the first without them", "coordinator", ("name", "clients", "by")
     ),

@@ -55,12 +55,16 @@ class Ledger:
     def ask_again(self, host: str) -> Integers:
         """The clients of a host whose answers are missing; they count as asked now."""
         numbers = self._members.numbers(host)
-        owed = numbers[~self.answered[numbers]] if self.round else numbers[:0]
+        owed = numbers[~self.answered[numbers]]
         if len(owed):
             self.awaited.add(host)
             self._asked[owed] = True
             self._owed[host] = len(owed)
         return owed
+
+    def has(self, client: str) -> bool:
+        """Whether the client has answered."""
+        return bool(self.answered[self._members.number_of(client)])
 
     def release(self, host: str) -> None:
         """Nothing more is expected of a host in this round."""
@@ -77,7 +81,8 @@ class Ledger:
         """Why an update may not be used; none if it may."""
         clients, own = update.clients, self._members.numbers(host)
         count, dimension = len(clients), self._dimension
-        if clients.tobytes() != own.tobytes() or self._owed.get(host) != count:  # else all that it was asked for: fine
+        if count == 0 or clients.tobytes() != own.tobytes() or self._owed.get(host) != count:
+            # else just those whom it was asked for, and none of them has answered
             if count == 0 or not among(clients, self._members.hosts[host]):
                 return Refusal.NOT_YOURS, f"{host} answered for {clients.tolist()[:10]}"
             if count > 1 and not (np.diff(clients) > 0).all():
@@ -110,8 +115,8 @@ class Ledger:
 
     @property
     def complete(self) -> bool:
-        """Whether every active client has answered."""
-        return bool(self.answered[self._members.active].all())
+        """Whether every client that is needed has answered."""
+        return bool(self.answered[self._members.needed].all())
 
     @property
     def quorum(self) -> int:

@@ -126,14 +126,14 @@ class Update(Message):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Finish(Message):
-    """The run is over; the host answers by ending."""
+    """The run is over, or all clients of the host have left; the host answers by ending."""
 
     name: ClassVar[str] = "finish"
     sender: ClassVar[str] = "coordinator"
     recipient: ClassVar[str] = "host"
     answer: ClassVar[str] = ""
 
-    reason: str = wire("text", "why: completed, stopped or aborted")
+    reason: str = wire("text", "why: completed, stopped, aborted or left")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

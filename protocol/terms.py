@@ -1,7 +1,7 @@
 """What the coordinator's machine is given, what it asks its shell for, and what comes back."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,8 @@ class Terms:
     quorum: float = 0.5
     keep_weights_every: int = 1  # rounds between updates whose weights are logged; 0: never
     cues: frozenset[int] = frozenset()  # rounds before which the timeline has something to do
-    left: tuple[str, ...] = ()  # clients that left before the round that the run goes on from
+    since: dict[str, int] = field(default_factory=dict)  # the first round of a client that was not there from the start
+    until: dict[str, int] = field(default_factory=dict)  # the first round without a client that left
 
 
 @dataclass(frozen=True, slots=True)

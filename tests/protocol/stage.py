@@ -7,8 +7,8 @@ import numpy as np
 from protocol.codec import Envelope
 from protocol.coordination import Coordination
 from protocol.machine import Arrived, Began, Quit, Record, Say, TimeCame
-from protocol.messages import SUPERVISOR, Join, Lost, Stop, Update
-from protocol.terms import Aggregate, Aggregated, Terms
+from protocol.messages import SUPERVISOR, Enrol, Join, Leave, Lost, Ready, Stop, Update
+from protocol.terms import Admit, Aggregate, Aggregated, Impose, Terms
 
 HOSTS = {"host-1": [0], "host-2": [1, 2]}
 START = np.array([0.5, -0.5])
@@ -37,6 +37,10 @@ def told(instruction):
             return f"{message.name} -> {' '.join(peers)}"
         case Aggregate(_thetas, _interactions, _before, clients):
             return f"aggregate {' '.join(clients)}"
+        case Admit(host, _key):
+            return f"admit {host}"
+        case Impose(fault, how):
+            return f"impose {fault}" if how else f"heal {fault}"
         case Quit(outcome):
             return f"quit: {outcome}"
     raise TypeError(instruction)
@@ -68,19 +72,20 @@ class Stage:
 
     def join(self, host, pid=1, clients=None):
         """A host's process joins."""
-        own = self.machine.terms.hosts[host] if clients is None else np.array(clients, dtype=np.int64)
+        own = self.machine.members.hosts[host] if clients is None else np.array(clients, dtype=np.int64)
         return self.hear(host, Join(own, pid))
 
     def update(self, host, number=None, **changes):
-        """A host answers for the open round, rightly but for the changes."""
-        own = changes.pop("clients", self.machine.terms.hosts.get(host))
+        """A host answers for the open round with its clients that take part, rightly but for the changes."""
+        members = self.machine.members
+        own = changes.pop("clients", members.numbers(host))
         clients = np.array(own, dtype=np.int64)
-        known = np.clip(clients, 0, len(self.machine.terms.clients) - 1)
+        known = np.clip(clients, 0, len(members) - 1)
         right = {
             "round": self.machine.closed + 1 if number is None else number,
             "clients": clients,
             "theta": clients[:, None] + np.array([0.25, 0.75]),
-            "interactions": self.machine.terms.interactions[known],
+            "interactions": members.interactions[known],
             "online": np.full(len(clients), 0.5),
         }
         return self.hear(host, Update(**(right | changes)))
@@ -92,6 +97,26 @@ class Stage:
     def stop(self, reason="enough"):
         """The supervisor asks for the end."""
         return self.hear(SUPERVISOR, Stop(reason))
+
+    def ready(self, number, *hosts):
+        """The supervisor has done what was due before a round."""
+        return self.hear(SUPERVISOR, Ready(number, hosts))
+
+    def leave(self, *clients):
+        """The supervisor lets clients go."""
+        return self.hear(SUPERVISOR, Leave(clients, "ann"))
+
+    def enrol(self, host, *clients, **changes):
+        """The supervisor enrols a new host with clients of 7 interactions each."""
+        right = {
+            "host": host,
+            "key": "",
+            "clients": clients,
+            "clicks": ("perfect",) * len(clients),
+            "interactions": np.full(len(clients), 7),
+            "by": "ann",
+        }
+        return self.hear(SUPERVISOR, Enrol(**(right | changes)))
 
     def aggregated(self, theta=None):
         """The shell gives the result of an aggregation: a made-up vector."""
@@ -106,14 +131,15 @@ class Stage:
     def gather(self):
         """Begin, and everybody joins: round 1 (or the next one) is open."""
         self.begin()
-        for host in self.machine.terms.hosts:
+        for host in self.machine.members.hosts:
             self.join(host)
         return self
 
     def play_round(self):
-        """Everybody answers and the model is made; what the last step did."""
-        for host in self.machine.terms.hosts:
-            self.update(host)
+        """Everybody who is here answers and the model is made; what the last step did."""
+        for host in self.machine.members.hosts:
+            if host in self.machine.present:
+                self.update(host)
         return self.aggregated()
 
     def fields(self, event):

@@ -13,11 +13,12 @@ from toy_federation import ToyFederation
 from nodes.launch import launch
 from protocol.events import COMMON, EVENTS, FIELDS, WIRE
 from protocol.journal import read_journal
-from protocol.machine import Record
-from protocol.messages import MESSAGES, Welcome
+from protocol.machine import Record, Say
+from protocol.messages import MESSAGES, SUPERVISOR, Disturb, Heal, Welcome
 from scenarios.load import load_scenario
 
 NODES = Path(__file__).parents[2] / "nodes"
+BY_WEATHER = {f"frame.{what}" for what in ("delayed", "dropped", "duplicated", "reordered", "corrupted")}
 WRITERS = {"coordinator", "host", "supervisor", "evaluator", "operator", "every node"}
 
 
@@ -68,11 +69,16 @@ def test_every_message_has_its_two_events():
 
 
 def test_the_machines_write_all_their_events_and_only_declared_fields():
-    """A run to its end, and one with a loss, a return, silence, refusals and a stop."""
+    """A run to its end, and one with a cue, a loss, a return, silence, refusals, comings and goings, and a stop."""
     run = ToyFederation(rounds=2)  # holds each instruction against the schema
     while run.frames:
         run.carry(*run.frames.popleft())
-    stage = Stage({"a": [0], "b": [1], "c": [2]}, deadline=5).gather()
+    stage = Stage({"a": [0], "b": [1], "c": [2]}, deadline=5, cues=frozenset({1})).gather()
+    stage.ready(1)
+    stage.enrol("d", "c3")
+    stage.leave("c3")
+    stage.hear(SUPERVISOR, Disturb("rain", "drop", ("a",), "{}"))
+    stage.hear(SUPERVISOR, Heal("rain"))
     stage.update("a", 9)
     stage.hear("a", Welcome(0))
     stage.lose("a")
@@ -86,9 +92,10 @@ def test_the_machines_write_all_their_events_and_only_declared_fields():
     records = [one for one in stage.history if isinstance(one, Record)]
     for one in records:
         assert set(one.fields) <= declared(one.event), one.event
-    by_shells = {"run.started", "clients.enrolled", "progress.sent"}
+    said = {f"{one.message.name}.sent" for one in stage.history if isinstance(one, Say)}
+    by_shells = {"run.started", "run.resumed", "progress.sent", *BY_WEATHER}
     by_machines = {name for name, event in EVENTS.items() if event.writer in {"coordinator", "host"}} - by_shells
-    assert by_machines <= run.events | {one.event for one in records}
+    assert by_machines <= run.events | said | {one.event for one in records}
 
 
 def test_the_shells_write_only_declared_fields():

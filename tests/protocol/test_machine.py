@@ -16,6 +16,7 @@ from protocol.messages import (
     COORDINATOR,
     MESSAGES,
     SUPERVISOR,
+    Enrol,
     Finish,
     Join,
     Lost,
@@ -50,6 +51,7 @@ SAID = {name: one(*(ANY[kind] for kind in kinds(one).values())) for name, one in
         Finish("completed"),
         Lost("host-1", 1),
         Stop("enough"),
+        Enrol("host-3", "", ("c3",), ("perfect",), np.array([4]), "ann"),
     )
 }
 OWN = {
@@ -64,7 +66,7 @@ PEERS = {"host": "host-1", "coordinator": COORDINATOR, "supervisor": SUPERVISOR,
 def machine_in(role, state):
     """A machine that came to a state the usual way."""
     if role == "coordinator":
-        stage = Stage()
+        stage = Stage(cues=frozenset({1} if state == "staging" else ()))
         stage.begin()
         if state != "gathering":
             stage.join("host-1")
