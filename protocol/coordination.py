@@ -323,7 +323,8 @@ class Coordination(Machine):
         self._opened = now
         self._noticed = False
         members = self.members
-        asked = tuple(host for host in members.hosts if host in self.present and host not in self.silent)
+        here = [host for host in members.hosts if host in self.present and host not in self.silent]
+        asked = tuple(host for host in here if len(members.numbers(host)))  # not those who come later
         self.ledger.open(self.closed + 1, asked)
         whole = tuple(host for host in asked if len(members.numbers(host)) == len(members.hosts[host]))
         if whole:  # else nobody to ask: someone joins before the deadline, or the run ends there
