@@ -21,13 +21,14 @@ class HostShell(Shell):
         self._learner = plan.learner(host, data)
         self._first = plan.hosts[host][0].number
         self._count = len(plan.hosts[host])
+        self.pid = pid
         machine = Participation(plan.numbers(host), plan.ranker.dimension, pid)
         codec = Codec(plan.largest_frame)
         super().__init__(machine, Journal(plan.run, host), link, codec, clock, {LocalTraining: self._train})
 
-    def _train(self, instruction: LocalTraining, now: float) -> Trained:
+    def _train(self, instruction: LocalTraining) -> Callable[[float], Trained]:
         # A host's clients are contiguous in the roster, so that a client's place here is its number less the first.
         everyone = len(instruction.clients) == self._count
         members = None if everyone else np.subtract(instruction.clients, self._first)
         made = self._learner.train(np.array(instruction.theta), instruction.round, members)
-        return Trained(now, made.thetas, made.interactions, made.online)
+        return lambda now: Trained(now, made.thetas, made.interactions, made.online)

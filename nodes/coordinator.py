@@ -7,16 +7,19 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from learning.errors import LearningError
-from nodes.shell import Link, Shell
+from nodes.past import Past
+from nodes.shell import Act, Link, Shell
+from nodes.weather import Weather
 from protocol.codec import VERSION, Codec
 from protocol.coordination import Coordination
 from protocol.errors import UserError
 from protocol.journal import Journal
-from protocol.machine import Say
+from protocol.machine import Instruction, Say
 from protocol.messages import COORDINATOR, SUPERVISOR
-from protocol.terms import Aggregate, Aggregated
+from protocol.terms import Admit, Aggregate, Aggregated, Impose
 from scenarios.load import scenario_hash, to_dict
 from scenarios.plan import Plan
+from scenarios.roster import clicks_text
 
 __all__ = ["CoordinatorShell", "run_record"]
 
@@ -27,17 +30,59 @@ BITS_DEPEND_ON: Final = ("numpy", "numba", "llvmlite")
 
 
 class CoordinatorShell(Shell):
-    """The coordination machine with its hands: aggregation, and a word to the console now and then."""
+    """The coordination machine with its hands: aggregation, weather, and a word to the console now and then.
 
-    def __init__(self, plan: Plan, link: Link, clock: Callable[[], float]) -> None:
+    past   how far an earlier coordinator of this run came, if there was one
+    admit  lets a new host's key in; engines without keys need none
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        link: Link,
+        clock: Callable[[], float],
+        past: Past | None = None,
+        admit: Callable[[str, str], None] | None = None,
+    ) -> None:
         self._rule = plan.rule
+        self._admit = admit
         self._told = 0.0
         journal = Journal(plan.run, COORDINATOR)
-        machine = Coordination(plan.terms, plan.start)
-        super().__init__(machine, journal, link, Codec(plan.largest_frame), clock, {Aggregate: self._aggregate})
-        self.journal.append("run.started", **run_record(plan))
-        self.journal.append("clients.enrolled", **_enrolment(plan))
-        self.coordination = machine
+        self.weather = Weather(link, super().on_frame, journal, clock, plan.scenario.seed)
+        terms = plan.terms
+        self.coordination = (
+            Coordination(terms, plan.start) if past is None else Coordination(terms, past.theta, past.closed)
+        )
+        acts: dict[type[Instruction], Act] = {
+            Aggregate: self._aggregate,
+            Admit: self._let_in,
+            Impose: self._impose,
+        }
+        super().__init__(self.coordination, journal, self.weather, Codec(plan.largest_frame), clock, acts)
+        if past is None:
+            journal.append("run.started", **run_record(plan))
+            journal.append("clients.enrolled", **_enrolment(plan))
+        else:
+            journal.append("run.resumed", round=past.closed, versions=run_record(plan)["versions"])
+
+    @property
+    def wake_at(self) -> float | None:
+        """When the machine or a held frame is due."""
+        moments = [one for one in (self.machine.wake_at, self.weather.wake_at) if one is not None]
+        return min(moments, default=None)
+
+    def on_frame(self, peer: str, frame: bytes | memoryview) -> None:
+        """Take a frame that came through the weather."""
+        if peer == SUPERVISOR:
+            super().on_frame(peer, frame)
+        else:
+            self.weather.arrive(peer, bytes(frame))
+
+    def on_time(self) -> None:
+        """Let held frames go on, then wake the machine if its time has come."""
+        if not self.weather.calm:
+            self.weather.release()
+        super().on_time()
 
     def report(self, *, always: bool = False) -> None:
         """Tell the supervisor how far the run is, at most every `PROGRESS_EVERY` seconds."""
@@ -46,12 +91,19 @@ class CoordinatorShell(Shell):
             self._told = now
             self.say(Say((SUPERVISOR,), self.coordination.progress))
 
-    def _aggregate(self, instruction: Aggregate, now: float) -> Aggregated:
+    def _aggregate(self, instruction: Aggregate) -> Callable[[float], Aggregated]:
         try:
             made = self._rule(instruction.thetas, instruction.interactions, instruction.before)
         except LearningError as error:
             raise UserError(f"round {self.coordination.closed + 1} cannot be aggregated: {error}") from error
-        return Aggregated(now, made.theta, made.info)
+        return lambda now: Aggregated(now, made.theta, made.info)
+
+    def _let_in(self, instruction: Admit) -> None:
+        if self._admit is not None:
+            self._admit(instruction.host, instruction.key)
+
+    def _impose(self, instruction: Impose) -> None:
+        self.weather.impose(instruction.fault, instruction.how)
 
 
 def run_record(plan: Plan) -> dict[str, Any]:
@@ -78,8 +130,6 @@ def _enrolment(plan: Plan) -> dict[str, Any]:
     return {
         "clients": [client.id for client in plan.clients],
         "hosts": [host_of[client.id] for client in plan.clients],
-        "clicks": [
-            client.clicks if isinstance(client.clicks, str) else str(client.clicks["kind"]) for client in plan.clients
-        ],
+        "clicks": [clicks_text(client.clicks) for client in plan.clients],
         "interactions": [client.interactions for client in plan.clients],
     }

@@ -6,7 +6,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -16,15 +16,18 @@ from nodes.client_host import HostShell
 from nodes.coordinator import CoordinatorShell
 from nodes.evaluator import Evaluator
 from nodes.lifeline import live_as_node
+from nodes.past import read_past
 from protocol.errors import UserError
 from protocol.messages import COORDINATOR
 from protocol.transport import Gate, KeyPair, Line
 from scenarios.load import from_dict
 from scenarios.plan import Plan, open_data
+from scenarios.roster import Client
 
 __all__ = ["ROLES", "Task", "run_node"]
 
 EVALUATOR_PAUSE = 0.02  # seconds between two looks at a log that had nothing new
+IN_BAD_WEATHER = 0.001  # seconds that a coordinator sleeps at most while frames are held back
 EVALUATOR_NICE = 5  # the rounds go first; what is measured late is measured all the same
 
 
@@ -41,12 +44,15 @@ class Task:
     keys: KeyPair
     server: bytes = b""  # the coordinator's public key
     endpoint: str = ""
+    port: int = 0  # for the coordinator: where it listens
     enrolled: tuple[tuple[bytes, str], ...] = ()  # for the coordinator: whose key is whose
+    added: tuple[Client, ...] = ()  # clients that were enrolled while the run went on
+    goes_on: bool = False  # for the coordinator: go on from the last closed round in the log
 
     @property
     def plan(self) -> Plan:
         """The plan that every node of the run derives alike."""
-        return Plan(from_dict(self.scenario), Path(self.run), self.features, self.cores)
+        return Plan(from_dict(self.scenario), Path(self.run), self.features, self.cores, self.added)
 
 
 def run_node(task: Task, report: Connection) -> None:
@@ -64,14 +70,17 @@ def run_node(task: Task, report: Connection) -> None:
 
 
 def _coordinate(task: Task, report: Connection) -> None:
-    plan = task.plan
-    federation = plan.scenario.federation
-    with Gate(federation.address, federation.port, task.keys, dict(task.enrolled), plan.largest_frame) as gate:
-        shell = CoordinatorShell(plan, gate, time.monotonic)
+    plan, past = task.plan, None
+    if task.goes_on:
+        past = read_past(plan.run)
+        plan = replace(plan, added=past.added, since=past.since, until=past.until)
+    address = plan.scenario.federation.address
+    with Gate(address, task.port, task.keys, dict(task.enrolled), plan.largest_frame) as gate:
+        shell = CoordinatorShell(plan, gate, time.monotonic, past, lambda name, key: gate.admit(name, key.encode()))
         report.send(("ready", gate.endpoint))
         shell.begin()
         while shell.outcome is None:
-            if heard := gate.receive():
+            if heard := gate.receive() if shell.weather.calm else gate.receive(IN_BAD_WEATHER):
                 shell.on_frame(*heard)
             shell.on_time()
             shell.report()

@@ -15,8 +15,8 @@ from protocol.machine import Arrived, Began, Instruction, Machine, Quit, Record,
 
 __all__ = ["Act", "Link", "Shell"]
 
-Act = Callable[[Any, float], Stimulus]
-"""Does what an instruction asks for and gives the stimulus that is its result."""
+Act = Callable[[Any], Callable[[float], Stimulus] | None]
+"""Does what an instruction asks for; what it gives makes the stimulus of the time when it was done, if there is one."""
 
 
 class Link(Protocol):
@@ -68,6 +68,11 @@ class Shell:
             return
         self._feed(Arrived(self._clock(), peer, envelope), f"{peer}:{envelope.id}")
 
+    @property
+    def wake_at(self) -> float | None:
+        """When the node wants to be woken, if nothing happens before."""
+        return self.machine.wake_at
+
     def on_time(self) -> None:
         """Wake the machine if its time has come."""
         wake = self.machine.wake_at
@@ -106,8 +111,8 @@ class Shell:
             elif kind is Quit:
                 self.outcome = instruction.outcome  # type: ignore[attr-defined]
                 self.journal.flush()
-            else:
-                self._feed(self._acts[kind](instruction, self._clock()), cause)
+            elif made := self._acts[kind](instruction):
+                self._feed(made(self._clock()), cause)
 
     def _record(self, event: str, fields: dict[str, Any], cause: str | None) -> None:
         if cause is None:

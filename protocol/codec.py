@@ -5,7 +5,8 @@ is the id of the message that this one answers (0: none). An array is extension 
 2: float64), one for the number of dimensions (1 or 2), each dimension as a little-endian uint32, then the
 little-endian numbers. Decoded arrays are read-only. A list of names is extension type 2: each name in UTF-8, ended by a
 zero byte. No array or map is ever inside the frame's own array: msgpack reserves what a header declares before it has
-seen an element, so that a thousand nested headers in a few bytes would cost as many lists.
+seen an element, so that a thousand nested headers in a few bytes would cost as many lists. After the array come four
+bytes, the little-endian CRC-32 of all before: a frame that was damaged on its way is never taken for another message.
 
 Whatever arrives that is not exactly this raises `RefusedFrame` with its reason: no byte string makes `decode` raise
 anything else or allocate more than a small multiple of the frame's own length.
@@ -13,6 +14,7 @@ anything else or allocate more than a small multiple of the frame's own length.
 
 import math
 import struct
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -29,6 +31,7 @@ __all__ = ["KINDS", "LARGEST_FRAME", "VERSION", "Codec", "Envelope"]
 VERSION: Final = 1
 ARRAY_EXTENSION: Final = 1
 NAMES_EXTENSION: Final = 2
+CHECKSUM: Final = 4  # bytes
 HEAD: Final = 4  # version, name, id, cause come before the fields
 LARGEST_FRAME: Final = 1 << 30  # 1 GiB: 100,000 clients' models of 700 weights on one host are 560 MB
 LONGEST_TEXT: Final = 4096  # bytes
@@ -73,7 +76,8 @@ class Codec:
                 packer.pack(value)
             else:
                 raise _untravelled(value)
-        frame: bytes = packer.bytes()
+        body: bytes = packer.bytes()
+        frame = body + zlib.crc32(body).to_bytes(CHECKSUM, "little")
         if len(frame) > self.largest:
             raise RefusedFrame(Refusal.OVERSIZED, f"{message.name} has {len(frame)} bytes, at most {self.largest}")
         return frame
@@ -83,8 +87,11 @@ class Codec:
         size = len(frame)
         if size > self.largest:
             raise RefusedFrame(Refusal.OVERSIZED, f"the frame has {size} bytes, at most {self.largest}")
+        body = memoryview(frame)[:-CHECKSUM]
+        if zlib.crc32(body) != int.from_bytes(frame[-CHECKSUM:], "little"):
+            raise RefusedFrame(Refusal.MALFORMED, "the checksum does not fit")
         try:
-            parts = msgpack.unpackb(frame, ext_hook=_unpack_extension, **_LIMITS)
+            parts = msgpack.unpackb(body, ext_hook=_unpack_extension, **_LIMITS)
         except (ValueError, TypeError, msgpack.UnpackException, RecursionError, MemoryError) as error:
             raise RefusedFrame(Refusal.MALFORMED, str(error) or type(error).__name__) from error
         if not isinstance(parts, list) or len(parts) < HEAD or not all(map(_is_integer, (parts[0], *parts[2:HEAD]))):

@@ -48,8 +48,9 @@ class Gate:
         self._context = zmq.Context()
         self._names: dict[bytes, str] = {}  # whose connection a route is
         self._routes: dict[str, bytes] = {}  # the newest connection of each peer
+        self._enrolled = dict(enrolled)
         self._porter = threading.Thread(
-            target=_answer_handshakes, args=(self._zap_socket(), dict(enrolled)), daemon=True
+            target=_answer_handshakes, args=(self._zap_socket(), self._enrolled), daemon=True
         )
         self._porter.start()
         self._router = self._context.socket(zmq.ROUTER)
@@ -62,7 +63,7 @@ class Gate:
         self._router.sndhwm = self._router.rcvhwm = _QUEUE
         self._router.backlog = _QUEUE  # the usual 100 are soon full, and the next connection then takes a second
         self._router.linger = _LINGER
-        self._router.rcvtimeo = _PATIENCE
+        self._patience = self._router.rcvtimeo = _PATIENCE
         try:
             self._router.bind(f"tcp://{address}:{port or '*'}")
         except zmq.ZMQError as error:
@@ -71,8 +72,14 @@ class Gate:
             raise UserError(f"the coordinator cannot listen on {address}:{port}: {reason}") from error
         self.endpoint = self._router.getsockopt_string(zmq.LAST_ENDPOINT)
 
-    def receive(self) -> tuple[str, bytes] | None:
-        """The next frame with the name of its sender; none if nothing comes for a moment."""
+    def admit(self, name: str, key: bytes) -> None:
+        """Let one more peer in, by its public key."""
+        self._enrolled[key] = name
+
+    def receive(self, patience: float = _PATIENCE / 1000) -> tuple[str, bytes] | None:
+        """The next frame with the name of its sender; none if nothing comes for so many seconds."""
+        if (milliseconds := int(1000 * patience)) != self._patience:
+            self._patience = self._router.rcvtimeo = milliseconds
         try:
             route = self._router.recv()
         except zmq.Again:

@@ -4,7 +4,7 @@ The plan is a function of the scenario, the data's number of features and the nu
 derives the same one and only the scenario travels to it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import ceil
 from pathlib import Path
@@ -36,22 +36,30 @@ FRAME_MARGIN: Final = 1 << 16
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run is made of; `run` is its directory."""
+    """What a run is made of; `run` is its directory.
+
+    added  clients that were enrolled while the run went on, each with a host of its own, in the order of their numbers
+    since  the first round of each of them
+    until  the first round without a client that has left
+    """
 
     scenario: Scenario
     run: Path
     features: int
     cores: int
+    added: tuple[roster.Client, ...] = ()
+    since: dict[str, int] = field(default_factory=dict)
+    until: dict[str, int] = field(default_factory=dict)
 
     @cached_property
     def clients(self) -> tuple[roster.Client, ...]:
         """Everyone who takes part, by number."""
-        return roster.clients(self.scenario)
+        return roster.clients(self.scenario) + self.added
 
     @cached_property
     def hosts(self) -> dict[str, tuple[roster.Client, ...]]:
         """The clients of each host."""
-        return roster.hosts(self.scenario, self.cores)
+        return roster.hosts(self.scenario, self.cores) | {client.id: (client,) for client in self.added}
 
     @cached_property
     def ranker(self) -> Ranker:
@@ -99,7 +107,21 @@ class Plan:
             deadline=federation.deadline_seconds,
             quorum=federation.quorum,
             keep_weights_every=self.keep_weights_every,
+            cues=self.cues,
+            since=self.since,
+            until=self.until,
         )
+
+    @cached_property
+    def cues(self) -> frozenset[int]:
+        """The rounds before which the timeline has something to do, or something to heal."""
+        rounds = self.scenario.rounds
+        found: set[int] = set()
+        for happening in self.scenario.timeline:
+            ends = [one for one in (happening.lasts, happening.restart_after) if isinstance(one, int)]
+            for number in happening.rounds(rounds):
+                found.update({number, *(number + length for length in ends if number + length <= rounds)})
+        return frozenset(found)
 
     @property
     def largest_frame(self) -> int:

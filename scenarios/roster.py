@@ -1,12 +1,13 @@
 """Who takes part, and on which host: a scenario's client groups, written out."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from scenarios.schema import Scenario
 
-__all__ = ["MOST_OWN_PROCESSES", "Client", "clients", "hosts"]
+__all__ = ["MOST_OWN_PROCESSES", "Client", "clicks_of", "clicks_text", "clients", "hosts"]
 
 MOST_OWN_PROCESSES = 16  # clients that `hosts = "auto"` gives a process each: cross-silo, beyond it cross-device
 
@@ -34,6 +35,17 @@ def clients(scenario: Scenario) -> tuple[Client, ...]:
         interactions = group.interactions or scenario.learner.interactions
         roster += [Client(name, len(roster) + place, group.clicks, interactions) for place, name in enumerate(ids)]
     return tuple(roster)
+
+
+def clicks_text(clicks: str | Mapping[str, Any]) -> str:
+    """How the log writes a click model: its name, or its table as JSON."""
+    return clicks if isinstance(clicks, str) else json.dumps(dict(clicks), sort_keys=True)
+
+
+def clicks_of(text: str) -> str | Mapping[str, Any]:
+    """The click model behind what the log has of it."""
+    read: Mapping[str, Any] = json.loads(text) if text.startswith("{") else {}
+    return read or text
 
 
 def hosts(scenario: Scenario, cores: int) -> dict[str, tuple[Client, ...]]:

@@ -128,12 +128,26 @@ def _timeline(raw: Mapping[str, Any], groups: Sequence[tuple[int, Mapping[str, A
         rounds = raw.get("rounds")
         if type(rounds) is int and type(entry.get("at_round")) is int and entry["at_round"] > rounds:
             yield Problem(f"{key}.at_round", f"must be at most rounds, {rounds}; got {entry['at_round']}")
+        yield from _deadlock(key, actions[0], entry, _table(raw, "federation"))
         if isinstance(entry.get("clicks"), dict):
             yield from _click_table(f"{key}.clicks", entry["clicks"])
         if entry.get("add", 1) != 1 and "id" in entry:
             yield Problem(f"{key}.id", "names a single client; got it with more than one to add")
         if actions[0] != "add":
             yield from _selector(f"{key}.{actions[0]}", entry[actions[0]], known, growing=growing)
+
+
+def _deadlock(key: str, action: str, entry: Mapping[str, Any], federation: Mapping[str, Any]) -> Iterator[Problem]:
+    """A round that waits for everyone never closes without those who come back only some rounds later."""
+    if federation.get("on_missing") != "wait" or federation.get("restart") == "always":
+        return
+    written = "restart_after" if action == "kill" else "for"
+    if action in ("kill", "pause", "partition") and not isinstance(entry.get(written), str):
+        yield Problem(
+            f"{key}.{written}",
+            f'must be a duration such as "2s" with on_missing = "wait", or the round would wait for ever; '
+            f"got {shown(entry.get(written))}",
+        )
 
 
 def _selector(key: str, chosen: object, known: set[str], *, growing: bool) -> Iterator[Problem]:

@@ -1,29 +1,50 @@
 """The inline engine: every node in one process, an in-memory network, a virtual clock.
 
 The same shells and machines as with processes, and real frames: what differs is who carries them. Frames are delivered
-in the order in which they were sent; when none is under way, the clock jumps to the next moment that a machine waits
-for. Only the evaluator works beside the rounds, in a thread of its own: it reads the log, and its kernels release the
+in the order in which they were sent; when none is under way, the clock jumps to the next moment that somebody waits
+for. A node that is killed is forgotten with what its log had not flushed; one that is paused gets its frames later.
+Only the evaluator works beside the rounds, in a thread of its own: it reads the log, and its kernels release the
 interpreter's lock.
 """
 
-import threading
 from collections import deque
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from nodes.client_host import HostShell
 from nodes.coordinator import CoordinatorShell
+from nodes.director import Director
 from nodes.ending import Ending, Interruption
-from nodes.evaluator import Evaluator
+from nodes.engines.evaluation import Evaluation
+from nodes.evaluator import EVALUATOR, Evaluator
+from nodes.past import Past, read_past
 from nodes.shell import Shell
 from nodes.watcher import Watcher
 from protocol.codec import Codec
-from protocol.messages import COORDINATOR, SUPERVISOR, Progress, Stop
+from protocol.errors import UserError
+from protocol.journal import Journal
+from protocol.messages import COORDINATOR, SUPERVISOR, Cue, Lost, Message, Progress, Ready, Stop
 from scenarios.plan import Plan, open_data
+from scenarios.roster import Client
 
-__all__ = ["act_out"]
+__all__ = ["Crash", "Federation", "VirtualClock", "act_out"]
 
-_PAUSE: Final = 0.005  # seconds between two looks at a log that had nothing new
+
+def act_out(plan: Plan, watcher: Watcher, interruption: Interruption, past: Past | None = None) -> Ending:
+    """Run the plan to its end in this process, from where it stood if it goes on."""
+    federation = Federation(plan, watcher, interruption, past)
+    watcher.started(plan)
+    try:
+        ending = federation.run()
+    finally:
+        federation.close()
+    if federation.progress is not None:
+        watcher.progressed(federation.progress, federation.measured)
+    return ending
+
+
+class Crash(Exception):  # noqa: N818 - what happens to the coordinator, not an error of ours
+    """The coordinator dies between logging a frame and sending it; raised by a test's network."""
 
 
 @dataclass(slots=True)
@@ -37,125 +58,193 @@ class VirtualClock:
         return self.now
 
 
-class Network:
-    """Frames under way, each with its sender and its recipient."""
+class Federation:
+    """All nodes of a run, the loop that carries what they say, and the hands of its director."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        watcher: Watcher,
+        interruption: Interruption,
+        past: Past | None = None,
+        before_send: Callable[[], None] | None = None,
+    ) -> None:
+        self.plan = plan
+        self.progress: Progress | None = None
         self.frames: deque[tuple[str, str, bytes]] = deque()
-
-    def link(self, sender: str) -> "NetworkLink":
-        """The sender's way to everybody."""
-        return NetworkLink(self, sender)
-
-
-@dataclass(frozen=True, slots=True)
-class NetworkLink:
-    """One node's end of the network."""
-
-    network: Network
-    sender: str
-
-    def send(self, peer: str, frame: bytes) -> bool:
-        """Put a frame on its way."""
-        self.network.frames.append((self.sender, peer, frame))
-        return True
-
-
-def act_out(plan: Plan, watcher: Watcher, interruption: Interruption) -> Ending:
-    """Run the plan to its end in this process."""
-    federation = _Federation(plan, watcher, interruption)
-    watcher.started(plan)
-    try:
-        federation.run()
-    finally:
-        federation.close()
-    progress = federation.coordinator.coordination.progress
-    watcher.progressed(progress, federation.evaluation.evaluator.latest)
-    return Ending(progress.outcome, progress.reason)
-
-
-class _Federation:
-    """All nodes of a run, and the loop that carries what they say."""
-
-    def __init__(self, plan: Plan, watcher: Watcher, interruption: Interruption) -> None:
-        data = open_data(plan.scenario)
-        self.network, self.clock = Network(), VirtualClock()
-        self.watcher, self.interruption = watcher, interruption
-        self.codec = Codec(plan.largest_frame)
-        self.coordinator = CoordinatorShell(plan, self.network.link(COORDINATOR), self.clock)
+        self.clock = VirtualClock()
+        self._watcher, self._interruption = watcher, interruption
+        self.before_send = before_send  # lets a test crash the coordinator between log and send
+        self._data = open_data(plan.scenario)
+        self._codec = Codec(plan.largest_frame)
+        self._said = 0
+        self._pids = 0
+        self._abandoned: Ending | None = None
+        self._paused: dict[str, list[tuple[str, str, bytes]]] = {}
+        self._journal = Journal(plan.run, SUPERVISOR)
+        self.director = Director(plan, self, self._journal, self.clock)
+        if past is not None:
+            self.director.recall(past.performed)
+        self.coordinator = self._new_coordinator(past)
         self.shells: dict[str, Shell] = {COORDINATOR: self.coordinator}
-        for pid, host in enumerate(plan.hosts, start=1):
-            self.shells[host] = HostShell(plan, host, data, self.network.link(host), self.clock, pid)
-        self.evaluation = Evaluation(Evaluator(plan, data))
+        for host in plan.hosts:
+            self.shells[host] = self._new_host(host)
+        self._evaluation = Evaluation(Evaluator(plan, self._data))
 
-    def run(self) -> None:
+    @property
+    def measured(self) -> tuple[int, float] | None:
+        """The last measured round and its nDCG."""
+        return self._evaluation.evaluator.latest
+
+    def run(self) -> Ending:
         """Carry frames until the coordinator is done and everybody has heard of it."""
-        self.evaluation.start()
-        for shell in self.shells.values():
+        self._evaluation.start()
+        for shell in list(self.shells.values()):
             shell.begin()
-        while self.coordinator.outcome is None:
-            if self.interruption.asked and not self.interruption.told:
-                self.interruption.told = True
-                stop = self.codec.encode(Stop(self.interruption.reason), 1)
-                self.network.frames.append((SUPERVISOR, COORDINATOR, stop))
-            if self.network.frames:
-                self._deliver(*self.network.frames.popleft())
-            else:
-                self._jump()
-        while self.network.frames:
-            sender, peer, frame = self.network.frames.popleft()
-            if peer != COORDINATOR:
-                self._deliver(sender, peer, frame)
+        while self.coordinator.outcome is None and self._abandoned is None:
+            if self._interruption.asked and not self._interruption.told:
+                self._interruption.told = True
+                self.tell(Stop(self._interruption.reason))
+            try:
+                if self.frames:
+                    self._deliver(*self.frames.popleft())
+                else:
+                    self._jump()
+            except Crash:
+                self.kill(COORDINATOR, "KILL")
+        if self._abandoned is not None:
+            ending = self._abandoned
+            self._journal.append("run.abandoned", outcome=ending.outcome, reason=ending.reason)
+            return ending
+        while self.frames:
+            sender, peer, frame = self.frames.popleft()
+            if peer in self.shells and peer != COORDINATOR:
+                self.shells[peer].on_frame(sender, frame)
+        self.progress = self.coordinator.coordination.progress
+        return Ending(self.progress.outcome, self.progress.reason)
 
     def close(self) -> None:
         """Close every log, and let the evaluator come to its end."""
         for shell in self.shells.values():
             shell.journal.close()
-        self.evaluation.finish()
+        self._journal.close()
+        self._evaluation.finish()
+
+    # --- hands -------------------------------------------------------------------------------------------------------
+
+    def kill(self, node: str, signal: str) -> None:
+        """Forget a node and what its log had not flushed; any signal ends an inline node."""
+        del signal
+        if node == EVALUATOR:
+            return  # it has no process of its own that could die, and keeps no state but its log
+        shell = self.shells.pop(node, None)
+        if shell is None:
+            raise UserError(f"{node} is not running; running are {', '.join(self.shells)}")
+        shell.journal.abandon()
+        self._paused.pop(node, None)
+        always = self.plan.scenario.federation.restart == "always"
+        if node == COORDINATOR:
+            self.frames = deque(one for one in self.frames if COORDINATOR not in one[:2] or one[0] == SUPERVISOR)
+            if always:
+                self.restart(COORDINATOR)
+            else:
+                self._abandoned = Ending("aborted", f"the coordinator died; foltr resume {self.plan.run} goes on")
+            return
+        assert isinstance(shell, HostShell)
+        self.tell(Lost(node, shell.pid))
+        if always:
+            self.restart(node)
+
+    def pause(self, node: str) -> None:
+        """Keep a node's frames from it."""
+        self._paused.setdefault(node, [])
+
+    def unpause(self, node: str) -> None:
+        """Give a node the frames that came while it was paused."""
+        self.frames.extend(self._paused.pop(node, []))
+
+    def restart(self, node: str) -> None:
+        """Start a node, ending it first if it lives."""
+        if node in self.shells:
+            self.kill(node, "KILL")
+        if node in self.shells or node == EVALUATOR:
+            return
+        if node == COORDINATOR:
+            self.coordinator = self._new_coordinator(read_past(self.plan.run))
+            self.shells[node] = self.coordinator
+        else:
+            self.shells[node] = self._new_host(node)
+        self.shells[node].begin()
+
+    def start(self, client: Client) -> str:
+        """Start a host for a new client; there are no keys."""
+        self.plan = replace(self.plan, added=(*self.plan.added, client))
+        self.shells[client.id] = self._new_host(client.id)
+        self.shells[client.id].begin()
+        return ""
+
+    def tell(self, message: Message) -> None:
+        """Say something to the coordinator."""
+        self._said += 1
+        self.frames.append((SUPERVISOR, COORDINATOR, self._codec.encode(message, self._said)))
+
+    # --- carrying ----------------------------------------------------------------------------------------------------
 
     def _deliver(self, sender: str, peer: str, frame: bytes) -> None:
         if peer == SUPERVISOR:
-            progress = self.codec.decode(frame).message
-            assert isinstance(progress, Progress)
-            self.watcher.progressed(progress, self.evaluation.evaluator.latest)
+            self._listen(self._codec.decode(frame).message)
+        elif peer in self._paused:
+            self._paused[peer].append((sender, peer, frame))
+        elif peer in self.shells:
+            self.shells[peer].on_frame(sender, frame)
+            if peer == COORDINATOR:
+                self.coordinator.report()
+            elif self.shells[peer].outcome is not None:
+                self.shells.pop(peer).journal.close()  # it has left
+
+    def _listen(self, message: Message) -> None:
+        if isinstance(message, Cue):
+            self.tell(Ready(message.round, self.director.perform(message.round)))
             return
-        self.shells[peer].on_frame(sender, frame)
-        if peer == COORDINATOR:
-            self.coordinator.report()
+        assert isinstance(message, Progress)
+        self.progress = message
+        self.director.round = max(self.director.round, message.round + 1)
+        self._watcher.progressed(message, self.measured)
 
     def _jump(self) -> None:
         """Nothing is under way: it is the next moment that somebody waits for."""
-        wakes = [shell.machine.wake_at for shell in self.shells.values()]
-        self.clock.now = max(self.clock.now, min(wake for wake in wakes if wake is not None))
-        for shell in self.shells.values():
+        awake = [shell for node, shell in self.shells.items() if node not in self._paused]
+        moments = [self.director.wake_at, *(shell.wake_at for shell in awake)]
+        wakes = [moment for moment in moments if moment is not None]
+        if not wakes:
+            owing = self.coordinator.coordination.ledger.owing()
+            reason = f"the run waits for {', '.join(owing)}, and nothing will bring them back"
+            self._abandoned = Ending("aborted", reason)
+            return
+        self.clock.now = max(self.clock.now, min(wakes))
+        self.director.on_time()
+        for shell in awake:
             shell.on_time()
 
+    def _new_coordinator(self, past: Past | None) -> CoordinatorShell:
+        plan = self.plan if past is None else replace(self.plan, added=past.added, since=past.since, until=past.until)
+        return CoordinatorShell(plan, _End(self, COORDINATOR), self.clock, past)
 
-class Evaluation(threading.Thread):
-    """The evaluator beside the rounds."""
+    def _new_host(self, host: str) -> HostShell:
+        self._pids += 1
+        return HostShell(self.plan, host, self._data, _End(self, host), self.clock, self._pids)
 
-    def __init__(self, evaluator: Evaluator) -> None:
-        super().__init__(name="evaluator")
-        self.evaluator = evaluator
-        self._over = threading.Event()
-        self._error: BaseException | None = None
 
-    def run(self) -> None:
-        """Follow the log until its end, or until there is nothing new after the run is over."""
-        try:
-            while not self.evaluator.finished:
-                over = self._over.is_set()
-                if not self.evaluator.follow():
-                    if over:
-                        break
-                    self._over.wait(_PAUSE)
-        except BaseException as error:  # noqa: BLE001 - raised again where the run can hear it
-            self._error = error
+@dataclass(frozen=True, slots=True)
+class _End:
+    """One node's end of the network."""
 
-    def finish(self) -> None:
-        """The run is over: measure the rest; raise what went wrong."""
-        self._over.set()
-        self.join()
-        self.evaluator.journal.close()
-        if self._error is not None:
-            raise self._error
+    federation: Federation
+    sender: str
+
+    def send(self, peer: str, frame: bytes) -> bool:
+        """Put a frame on its way."""
+        if self.sender == COORDINATOR and self.federation.before_send is not None:
+            self.federation.before_send()
+        self.federation.frames.append((self.sender, peer, frame))
+        return True

@@ -4,6 +4,7 @@ import re
 import struct
 import subprocess
 import sys
+import zlib
 from dataclasses import fields
 from pathlib import Path
 
@@ -60,6 +61,11 @@ def read_plainly(code, data):
     return np.array(numbers, dtype=f"<{letter}").reshape(shape)
 
 
+def sealed(body):
+    """A frame with this body and the checksum that belongs to it."""
+    return body + zlib.crc32(body).to_bytes(4, "little")
+
+
 def refusal(frame, codec=None):
     """Why a frame is refused; none if it is not."""
     try:
@@ -98,7 +104,7 @@ def test_every_message_comes_back_as_it_was(message, identity, cause):
 @given(messages, VALUES["integer"])
 def test_a_frame_reads_the_same_without_the_codec(message, identity):
     """Plain msgpack and the described extension types give version, name, id, cause and the fields."""
-    parts = msgpack.unpackb(Codec().encode(message, identity), ext_hook=read_plainly)
+    parts = msgpack.unpackb(Codec().encode(message, identity)[:-4], ext_hook=read_plainly)
     assert parts[:4] == [VERSION, message.name, identity, 0]
     assert all(map(same, values(message), parts[4:]))
 
@@ -115,6 +121,14 @@ def test_the_frame_shown_in_the_documentation_is_what_it_says():
     page = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text(encoding="utf-8")
     (shown,) = re.findall(r"^    ((?:[0-9a-f]{2} )+[0-9a-f]{2})$", page, re.MULTILINE)
     assert bytes.fromhex(shown) == Codec().encode(Welcome(7), 5, 2)
+
+
+@given(messages, st.data())
+def test_a_changed_byte_is_noticed_wherever_it_is(message, data):
+    """A frame that was damaged on its way is refused, and never taken for another message."""
+    frame = bytearray(Codec().encode(message, 1))
+    frame[data.draw(st.integers(0, len(frame) - 1))] ^= data.draw(st.integers(1, 255))
+    assert refusal(bytes(frame)) is Refusal.MALFORMED
 
 
 def test_a_frame_may_be_a_memoryview():
@@ -194,7 +208,7 @@ def test_a_flipped_byte_is_refused_or_is_another_message(message, at, mask):
 )
 def test_a_wrong_head_is_refused_with_its_reason(parts, reason):
     """Version, name, id, cause and the number of fields are checked in this order."""
-    assert refusal(msgpack.packb(parts)) is reason
+    assert refusal(sealed(msgpack.packb(parts))) is reason
 
 
 def array_bytes(dtype, shape, data):
@@ -234,7 +248,7 @@ def test_a_field_of_another_kind_is_malformed(message, field):
     kind = kinds(message)[field]
     for other, value in [*RIGHT.items(), *(("foreign", one) for one in WRONG)]:
         expected = None if other == kind else Refusal.MALFORMED
-        assert refusal(msgpack.packb(with_field(message, field, value))) is expected, value
+        assert refusal(sealed(msgpack.packb(with_field(message, field, value)))) is expected, value
 
 
 @pytest.mark.parametrize(
@@ -265,13 +279,13 @@ def test_a_field_of_another_kind_is_malformed(message, field):
 )
 def test_an_array_that_lies_is_malformed(extension):
     """Unknown extension and element types, cut shapes and shapes that the bytes do not fill are refused."""
-    assert refusal(msgpack.packb(with_field(Train, "theta", extension))) is Refusal.MALFORMED
+    assert refusal(sealed(msgpack.packb(with_field(Train, "theta", extension)))) is Refusal.MALFORMED
 
 
 @pytest.mark.parametrize("data", [b"a", b"a\0b", b"\xff\0"])
 def test_names_without_an_end_or_not_utf8_are_malformed(data):
     """Each name is UTF-8 and ended by a zero byte."""
-    assert refusal(msgpack.packb(with_field(Progress, "waiting", msgpack.ExtType(2, data)))) is Refusal.MALFORMED
+    assert refusal(sealed(msgpack.packb(with_field(Progress, "waiting", msgpack.ExtType(2, data))))) is Refusal.MALFORMED
 
 
 def test_text_has_a_longest():
@@ -282,7 +296,7 @@ def test_text_has_a_longest():
 
 def test_text_that_is_not_utf8_is_malformed():
     """Broken encodings are damage."""
-    assert refusal(Codec().encode(Stop("ab"), 1)[:-1] + b"\xff") is Refusal.MALFORMED
+    assert refusal(sealed(Codec().encode(Stop("ab"), 1)[:-5] + b"\xff")) is Refusal.MALFORMED
 
 
 def test_a_frame_over_the_limit_is_refused_on_both_sides():
@@ -327,15 +341,16 @@ HUGE = {
 @pytest.mark.parametrize("depth", [1, 2, 1_000, 100_000])
 def test_huge_declared_lengths_and_deep_nesting_are_malformed(header, depth):
     """A header's promise is not believed, however often it is nested."""
-    assert refusal(header * depth) is Refusal.MALFORMED
+    assert refusal(sealed(header * depth)) is Refusal.MALFORMED
     inside = msgpack.packb([VERSION, "stop", 1, 0])[1:]
-    assert refusal(b"\x95" + inside + header * depth) is Refusal.MALFORMED
+    assert refusal(sealed(b"\x95" + inside + header * depth)) is Refusal.MALFORMED
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read from Linux's /proc")
 def test_hostile_frames_cost_no_memory():
     """In a process of its own, refusing all of them raises the peak by less than a few megabytes."""
     program = f"""
+import zlib
 from pathlib import Path
 from protocol.codec import Codec
 from protocol.errors import RefusedFrame
@@ -347,7 +362,7 @@ def peak():
 codec, before = Codec(), peak()
 for header in {list(HUGE.values())!r} * 3:
     try:
-        codec.decode(header * 1_000)
+        codec.decode(header * 1_000 + zlib.crc32(header * 1_000).to_bytes(4, "little"))
     except RefusedFrame:
         pass
 print(peak() - before)

@@ -1,0 +1,137 @@
+"""The crew: a run's processes with their keys, and what can be done to them."""
+
+import multiprocessing.connection
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from nodes.evaluator import EVALUATOR
+from nodes.nursery import Child, Nursery, ended_how
+from nodes.process import Task
+from protocol.errors import UserError
+from protocol.journal import Journal
+from protocol.messages import COORDINATOR, SUPERVISOR, Message
+from protocol.transport import KeyPair, Line, make_keys
+from scenarios.load import to_dict
+from scenarios.plan import Plan
+from scenarios.roster import Client
+
+__all__ = ["Crew"]
+
+NO_KEYS: Final = KeyPair(b"", b"")
+DEATH: Final = 5.0
+"""Seconds that a killed process may take to be gone."""
+
+
+class Crew:
+    """Starts, ends and pauses the nodes of a run; the director's hands.
+
+    tell    says something to the coordinator
+    bury    is told of every process that has ended
+    """
+
+    def __init__(
+        self, plan: Plan, journal: Journal, tell: Callable[[Message], None], bury: Callable[[Child, int], None]
+    ) -> None:
+        self.nursery = Nursery(journal)
+        self.tell = tell
+        self.line: Line | None = None
+        self._plan = plan
+        self._bury = bury
+        self._keys = {name: make_keys() for name in (COORDINATOR, SUPERVISOR, *plan.hosts)}
+        features, cores = plan.features, plan.cores
+        self._task = Task("", "", to_dict(plan.scenario), str(plan.run), features, cores, NO_KEYS, added=plan.added)
+        self._port = plan.scenario.federation.port
+
+    def start_coordinator(self, *, goes_on: bool) -> Line:
+        """Start the coordinator, anew or from the log, and connect to it; it keeps its port from then on."""
+        keys = self._keys[COORDINATOR]
+        enrolled = tuple((pair.public, name) for name, pair in self._keys.items() if name != COORDINATOR)
+        task = replace(self._task, name=COORDINATOR, role="coordinator", keys=keys, port=self._port)
+        child = self.nursery.start(replace(task, enrolled=enrolled, goes_on=goes_on))
+        kind, endpoint = self._first_words(child)
+        if kind != "ready":
+            raise UserError(endpoint if kind == "failed" else f"the coordinator crashed at its start:\n{endpoint}")
+        self._task = replace(self._task, server=keys.public, endpoint=endpoint)
+        self._port = int(endpoint.rpartition(":")[2])
+        if self.line is not None:
+            self.line.close()
+        self.line = Line(endpoint, self._keys[SUPERVISOR], keys.public, self._plan.largest_frame)
+        for other in self.nursery.children.values():
+            self.line.watch(other.process.sentinel)
+        return self.line
+
+    def start_node(self, name: str) -> None:
+        """Start a host or the evaluator."""
+        role = "evaluator" if name == EVALUATOR else "host"
+        task = replace(self._task, name=name, role=role, keys=self._keys.get(name, NO_KEYS))
+        child = self.nursery.start(task)
+        if self.line is not None:
+            self.line.watch(child.process.sentinel)
+
+    def reap(self) -> None:
+        """Notice who has ended."""
+        for child, code in self.nursery.ended():
+            if self.line is not None:
+                self.line.unwatch(child.process.sentinel)
+            self._bury(child, code)
+
+    # --- hands -------------------------------------------------------------------------------------------------------
+
+    def kill(self, node: str, signal: str) -> None:
+        """Send a node's process a signal; after KILL it is dead and the coordinator knows."""
+        child = self._child(node)
+        os.kill(child.pid, _signal(signal))
+        if signal == "KILL":
+            multiprocessing.connection.wait([child.process.sentinel], DEATH)
+            self.reap()
+
+    def pause(self, node: str) -> None:
+        """Stop a node's process."""
+        os.kill(self._child(node).pid, signal.SIGSTOP)
+
+    def unpause(self, node: str) -> None:
+        """Let a node's process go on."""
+        os.kill(self._child(node).pid, signal.SIGCONT)
+
+    def restart(self, node: str) -> None:
+        """Start a node, ending it first if it lives."""
+        if node in self.nursery.children:
+            self.kill(node, "KILL")
+        if node in self.nursery.children:
+            return  # the scenario's `restart` was quicker
+        if node == COORDINATOR:
+            self.start_coordinator(goes_on=True)
+        else:
+            self.start_node(node)
+
+    def start(self, client: Client) -> str:
+        """Start a host for a new client, which has its name; its public key."""
+        self._keys[client.id] = make_keys()
+        self._task = replace(self._task, added=(*self._task.added, client))
+        self.start_node(client.id)
+        return self._keys[client.id].public.decode()
+
+    def _child(self, node: str) -> Child:
+        child = self.nursery.children.get(node)
+        if child is None:
+            raise UserError(f"{node} is not running; running are {', '.join(self.nursery.children) or 'none'}")
+        return child
+
+    def _first_words(self, child: Child) -> tuple[str, str]:
+        """Wait until a node is ready or has failed."""
+        child.report.poll(None)
+        words = child.last_words()  # none if the pipe was closed, which a process that ends does
+        child.process.join(0 if words[0] else DEATH)
+        how = ended_how(child.process.exitcode or 0)
+        return words if words[0] else ("failed", f"{child.task.name} ended at its start ({how})")
+
+
+def _signal(name: str) -> signal.Signals:
+    try:
+        return signal.Signals[f"SIG{name.upper().removeprefix('SIG')}"]
+    except KeyError:
+        known = ", ".join(one.name.removeprefix("SIG") for one in signal.Signals)
+        raise UserError(f"a signal must be one of {known}; got {name!r}") from None

@@ -1,0 +1,297 @@
+"""The director: makes things happen to a run, because its timeline says so or because a person asks.
+
+Whatever the engine, one director decides whom something happens to, lets the engine's hands do it, logs who did what to
+whom, and heals what lasts only for a while. The coordinator asks it before each round of the timeline, and opens the
+round when it is done; so that what is declared happens at the same round in every run.
+"""
+
+import heapq
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Protocol
+
+import numpy as np
+
+from learning.streams import Purpose, client_key, stream
+from protocol.errors import UserError
+from protocol.journal import Journal
+from protocol.messages import Disturb, Enrol, Heal, Leave, Message
+from scenarios.duration import duration_seconds
+from scenarios.plan import Plan
+from scenarios.roster import Client, clicks_text
+from scenarios.timeline import NETWORK, Happening
+
+__all__ = ["Director", "Hands"]
+
+TIMELINE: Final = "the timeline"
+_SELECTION: Final = client_key("selection")
+
+
+class Hands(Protocol):
+    """What an engine can do to nodes."""
+
+    def kill(self, node: str, signal: str) -> None:
+        """Send a node's process a signal; after KILL it is dead and the coordinator knows."""
+
+    def pause(self, node: str) -> None:
+        """Stop a node's process."""
+
+    def unpause(self, node: str) -> None:
+        """Let a node's process go on."""
+
+    def restart(self, node: str) -> None:
+        """Start a node, ending it first if it lives."""
+
+    def start(self, client: Client) -> str:
+        """Start a host for a new client, which has its name; its public key, if there are keys."""
+
+    def tell(self, message: Message) -> None:
+        """Say something to the coordinator."""
+
+
+class Director:
+    """One run's timeline and orders."""
+
+    def __init__(self, plan: Plan, hands: Hands, journal: Journal, clock: Callable[[], float]) -> None:
+        self.round = 1  # the round that is open or opens next, as far as known
+        self._plan = plan
+        self._hands = hands
+        self._journal = journal
+        self._clock = clock
+        self._clients = {client.id: client for client in plan.clients}
+        self._hosts = {client.id: host for host, clients in plan.hosts.items() for client in clients}
+        self._left = set(plan.until)
+        self._performed: set[int] = set()
+        self._faults = 0
+        self._after_rounds: list[tuple[int, int, Callable[[], None]]] = []
+        self._after_time: list[tuple[float, int, Callable[[], None]]] = []
+        self._count = 0
+        self._started: list[str] = []  # hosts that were started for the round that waits
+
+    @property
+    def wake_at(self) -> float | None:
+        """When something is due by the clock."""
+        return self._after_time[0][0] if self._after_time else None
+
+    def on_time(self) -> None:
+        """Do what is due by the clock."""
+        while self._after_time and self._after_time[0][0] <= self._clock():
+            heapq.heappop(self._after_time)[2]()
+
+    def perform(self, number: int) -> tuple[str, ...]:
+        """Do what is due before a round, once; the hosts that were started for it."""
+        self.round = number
+        if number in self._performed:
+            return ()
+        self._performed.add(number)
+        self._started = []
+        while self._after_rounds and self._after_rounds[0][0] <= number:
+            heapq.heappop(self._after_rounds)[2]()
+        for happening in self._plan.scenario.timeline:
+            if number in happening.rounds(self._plan.scenario.rounds):
+                self._happen(happening)
+        self._journal.append("timeline.performed", round=number)
+        self._journal.flush()
+        return tuple(self._started)
+
+    def recall(self, performed: frozenset[int]) -> None:
+        """Take over from an earlier director of this run: what it did is done, and what still lasts goes on."""
+        self._performed |= performed
+        for happening in self._plan.scenario.timeline:
+            for number in happening.rounds(self._plan.scenario.rounds):
+                end = number + happening.lasts if isinstance(happening.lasts, int) else None
+                lasting = happening.lasts is None or (end is not None and end not in performed)
+                if number in performed and happening.action in NETWORK and lasting:
+                    self._happen(happening, end)
+
+    def order(self, verb: str, whom: Sequence[str], settings: dict[str, Any], by: str) -> list[str]:
+        """Do what a person asks for; what was done, in words."""
+        if verb == "add":
+            return [f"added {client}" for client in self.add(by=by, **settings)]
+        if verb == "leave":
+            return [f"{client} leaves" for client in self.leave(self._select(whom), by)]
+        acts: dict[str, Callable[[list[str]], None]] = {
+            "kill": lambda nodes: self.kill(nodes, str(settings.get("signal", "KILL")), by),
+            "pause": lambda nodes: self.pause(nodes, by),
+            "unpause": lambda nodes: self.unpause(nodes, by),
+            "restart": lambda nodes: self.restart(nodes, by),
+        }
+        if verb not in acts:
+            raise UserError(f"an order is one of {', '.join([*acts, 'add', 'leave'])}; got {verb!r}")
+        nodes = self._nodes(whom)
+        acts[verb](nodes)
+        return [f"{verb}: {node}" for node in nodes]
+
+    def clients_on(self, node: str) -> list[str]:
+        """The clients that live on a node and take part."""
+        return [client for client, host in self._hosts.items() if host == node and client not in self._left]
+
+    # --- what can happen ---------------------------------------------------------------------------------------------
+
+    def kill(self, nodes: list[str], signal: str, by: str) -> None:
+        """End processes, or send them another signal."""
+        self._log("client.killed", by, whom=nodes, signal=signal)
+        for node in nodes:
+            self._hands.kill(node, signal)
+
+    def pause(self, nodes: list[str], by: str) -> None:
+        """Stop processes."""
+        self._log("client.paused", by, whom=nodes)
+        for node in nodes:
+            self._hands.pause(node)
+
+    def unpause(self, nodes: list[str], by: str) -> None:
+        """Let paused processes go on."""
+        self._log("client.unpaused", by, whom=nodes)
+        for node in nodes:
+            self._hands.unpause(node)
+
+    def restart(self, nodes: list[str], by: str) -> None:
+        """Start processes again."""
+        self._log("client.restarted", by, whom=nodes)
+        for node in nodes:
+            self._hands.restart(node)
+        self._started += [node for node in nodes if node in self._hosts.values()]
+
+    def leave(self, clients: list[str], by: str) -> list[str]:
+        """Let clients leave the federation."""
+        self._left.update(clients)
+        self._hands.tell(Leave(tuple(clients), by))
+        return clients
+
+    def add(
+        self,
+        *,
+        by: str,
+        count: int = 1,
+        id: str | None = None,  # noqa: A002 - the scenario's own word
+        clicks: Any = None,
+        interactions: int | None = None,
+    ) -> list[str]:
+        """Add clients, each with a host of its own; their ids."""
+        added = []
+        for _ in range(count):
+            name = id or self._fresh_id()
+            if name in self._clients:
+                raise UserError(f"a new client's id must be unique; {name} is enrolled already")
+            scenario = self._plan.scenario
+            model = clicks if clicks is not None else scenario.clients[0].clicks
+            client = Client(name, len(self._clients), model, interactions or scenario.learner.interactions)
+            self._clients[name], self._hosts[name] = client, name
+            key = self._hands.start(client)
+            asked = np.array([client.interactions], dtype=np.int64)
+            self._hands.tell(Enrol(name, key, (name,), (clicks_text(model),), asked, by))
+            self._started.append(name)
+            added.append(name)
+        return added
+
+    def disturb(self, what: str, hosts: list[str], settings: dict[str, Any], by: str) -> str:
+        """Treat frames badly; the fault's name."""
+        self._faults += 1
+        fault = f"{what}-{self._faults}"
+        self._log("network.disturbed", by, fault=fault, what=what, whom=hosts, settings=settings)
+        self._hands.tell(Disturb(fault, what, tuple(hosts), json.dumps(settings)))
+        return fault
+
+    def heal(self, fault: str, what: str, hosts: list[str], by: str) -> None:
+        """Treat frames well again."""
+        self._log("network.healed", by, fault=fault, what=what, whom=hosts)
+        self._hands.tell(Heal(fault))
+
+    # --- the timeline ------------------------------------------------------------------------------------------------
+
+    def _happen(self, one: Happening, ends: int | None = None) -> None:
+        """Let an entry of the timeline happen; `ends` is the round of its end where it began earlier."""
+        match one.action:
+            case "kill":
+                nodes = self._nodes(one.whom)
+                self.kill(nodes, "KILL", TIMELINE)
+                self._later(one.restart_after, lambda: self.restart(nodes, TIMELINE))
+            case "pause":
+                nodes = self._nodes(one.whom)
+                self.pause(nodes, TIMELINE)
+                self._later(one.lasts, lambda: self.unpause(nodes, TIMELINE))
+            case "restart":
+                self.restart(self._nodes(one.whom), TIMELINE)
+            case "leave":
+                self.leave(self._select(one.whom), TIMELINE)
+            case "add":
+                self.add(by=TIMELINE, count=one.add or 1, id=one.id, clicks=one.clicks, interactions=one.interactions)
+            case what:
+                hosts = self._nodes(one.whom)
+                fault = self.disturb(what, hosts, _settings(one), TIMELINE)
+                lasts = one.lasts if ends is None else max(1, ends - self.round)
+                self._later(lasts, lambda: self.heal(fault, what, hosts, TIMELINE))
+
+    def _later(self, after: int | str | None, thunk: Callable[[], None]) -> None:
+        """Do something so many rounds or so much time later; never if nothing is said."""
+        self._count += 1
+        if isinstance(after, int):
+            heapq.heappush(self._after_rounds, (self.round + after, self._count, thunk))
+        elif after is not None:
+            heapq.heappush(self._after_time, (self._clock() + duration_seconds(after), self._count, thunk))
+
+    # --- whom --------------------------------------------------------------------------------------------------------
+
+    def _select(self, whom: Sequence[str]) -> list[str]:
+        """The clients that are meant by ids, "clients" or a fraction of those who take part."""
+        here = [client for client in self._clients if client not in self._left]
+        chosen: set[str] = set()
+        for one in whom:
+            if one in here:
+                chosen.add(one)
+            elif one == "clients":
+                chosen.update(here)
+            elif one in self._hosts.values():
+                chosen.update(client for client in here if self._hosts[client] == one)
+            elif one.endswith("%"):
+                share = _share(one)
+                random = stream(self._plan.scenario.seed, Purpose.FAULT, _SELECTION, self.round)
+                count = max(1, round(share * len(here)))
+                chosen.update(here[place] for place in random.permutation(len(here))[:count])
+            else:
+                raise UserError(f"{one!r} is not a node; known are {_some(here)}, clients, and fractions such as 30%")
+        return [client for client in here if client in chosen]
+
+    def _nodes(self, whom: Sequence[str]) -> list[str]:
+        """The processes that are meant: roles by their names, clients by the host they live on."""
+        roles = [one for one in whom if one in ("coordinator", "evaluator")]
+        clients = self._select([one for one in whom if one not in roles])
+        return [*roles, *dict.fromkeys(self._hosts[client] for client in clients)]
+
+    def _fresh_id(self) -> str:
+        number = 1 + sum(name.startswith("client-") for name in self._clients)
+        while f"client-{number}" in self._clients:
+            number += 1
+        return f"client-{number}"
+
+    def _log(self, event: str, by: str, **fields: Any) -> None:
+        self._journal.append(event, round=self.round, by=by, **fields)
+        self._journal.flush()
+
+
+def _settings(one: Happening) -> dict[str, Any]:
+    """How strong a fault of the network is, as `Weather` wants it."""
+    settings: dict[str, Any] = {}
+    if one.probability is not None:
+        settings["probability"] = one.probability
+    if one.action == "delay":
+        settings["seconds"] = duration_seconds(one.by or "10ms")
+        settings["distribution"] = one.distribution or "fixed"
+    if one.action == "throttle":
+        settings["rate"] = one.rate or 10_000
+    return settings
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text[:-1]) / 100
+    except ValueError:
+        share = 0.0
+    if not 0 < share <= 1:
+        raise UserError(f"a fraction must be above 0% and at most 100%; got {text!r}")
+    return share
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")

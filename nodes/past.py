@@ -1,0 +1,73 @@
+"""What a run's log tells about where it stood: enough to go on from its last closed round."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from protocol.errors import UserError
+from protocol.journal import journal_path, read_lines
+from protocol.messages import COORDINATOR, SUPERVISOR
+from scenarios.roster import Client, clicks_of
+
+__all__ = ["Past", "read_past"]
+
+_OF_INTEREST = ("round.closed", "run.finished", "clients.enrolled", "client.left")
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """Where a run stood: its last closed round, that round's model, and who came and went by which round.
+
+    hosts      how many hosts the scenario's own clients live on
+    performed  rounds before which the timeline has done its part already
+    outcome    how it ended, if it did
+    """
+
+    closed: int
+    theta: NDArray[np.float64]
+    added: tuple[Client, ...]
+    since: dict[str, int]
+    until: dict[str, int]
+    hosts: int
+    performed: frozenset[int]
+    outcome: str
+
+
+def read_past(run: Path) -> Past:
+    """Read the logs of a run as far as they are whole."""
+    closed, theta, outcome, enrolled, hosts = -1, None, "", 0, 1
+    added: list[Client] = []
+    since: dict[str, int] = {}
+    until: dict[str, int] = {}
+    for record in _records(run, COORDINATOR, _OF_INTEREST):
+        match record["event"]:
+            case "round.closed":
+                closed, theta, outcome = record["round"], record["theta"], ""
+            case "run.finished":
+                outcome = record["outcome"]
+            case "client.left":
+                until |= dict.fromkeys(record["clients"], record["round"])
+            case "clients.enrolled":
+                if "round" in record:  # not the roster that the scenario gives
+                    roster = zip(record["clients"], record["clicks"], record["interactions"], strict=True)
+                    for number, (name, text, interactions) in enumerate(roster, start=enrolled):
+                        added.append(Client(name, number, clicks_of(text), interactions))
+                        since[name] = record["round"]
+                else:
+                    hosts = len(set(record["hosts"]))
+                enrolled += len(record["clients"])
+    if theta is None:
+        raise UserError(f"{run} has no model to go on from; run its scenario again")
+    performed = frozenset(record["round"] for record in _records(run, SUPERVISOR, ("timeline.performed",)))
+    return Past(closed, np.array(theta), tuple(added), since, until, hosts, performed, outcome)
+
+
+def _records(run: Path, node: str, events: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    """The records of some events in a node's log; the other lines are not parsed."""
+    starts = tuple(f'{{"event":"{event}"'.encode() for event in events)
+    return (orjson.loads(line) for line in read_lines(journal_path(run, node)) if line.startswith(starts))
