@@ -6,7 +6,7 @@ from math import ceil, floor, isfinite, log10
 from operator import itemgetter
 from typing import Final
 
-__all__ = ["MARKS", "Axis", "Canvas"]
+__all__ = ["MARKS", "Axis", "Canvas", "Point"]
 
 DOTS: Final = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))  # braille bits by column and row of a character
 WIDE: Final = 2  # dots of one character

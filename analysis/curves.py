@@ -1,120 +1,62 @@
-"""A metric over the rounds of one or several runs: as numbers, in the terminal, as a picture."""
+"""A metric over the rounds of runs, in numbers: one run's values, or the mean over repeats with its confidence band."""
 
-import os
-import shutil
-import sys
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from math import isfinite
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from analysis.canvas import MARKS, Axis, Canvas
+import numpy as np
+
+from analysis.beginnings import beginning
 from analysis.log import sql_text
-from analysis.runs import PACKED, open_run
+from analysis.runs import open_run, run_names
+from analysis.statistics import interval_factor
+from analysis.windows import Window, merged, windows
 from protocol.errors import UserError
 
-__all__ = ["Curve", "curve", "plot_picture", "plot_terminal"]
+__all__ = ["CONFIDENCE", "Curve", "curves"]
 
-PICTURES: Final = (".png", ".svg", ".pdf")
-HEIGHT: Final = 16  # rows of a terminal's chart
-COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
-"""Okabe and Ito's colours, which people with any colour vision can tell apart; yellow last, being faint on white."""
-STYLES: Final = ("-", "--", "-.", ":")
-ANSI: Final = (34, 33, 32, 35, 36, 31)
+CONFIDENCE: Final = 0.95
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """One run's values of a metric, by round."""
+    """A metric's values by round, of one run or as the mean over repeats; the band is none for one run."""
 
-    run: str
     label: str
+    runs: tuple[str, ...]
     rounds: list[int]
     values: list[float]
+    low: list[float] | None = None
+    high: list[float] | None = None
+    windows: tuple[Window, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """The curve as JSON has it."""
         return asdict(self)
 
 
-def curve(runs: Sequence[Path], metric: str) -> list[Curve]:
-    """The metric's curve of each run; a metric of clients is the mean over them."""
-    found = [_measured(run, metric, label) for run, label in zip(runs, _labels(runs), strict=True)]
-    if not any(one.rounds for one in found):
+def curves(runs: Sequence[Path], metric: str, *, each: bool = False) -> list[Curve]:
+    """The metric's curves; a metric of clients is the mean over them.
+
+    Runs that differ in seed and fold only are repeats of one experiment: their mean is one curve, over the rounds that
+    all of them have, with the confidence band of Student's t. Two runs of the same seed and fold are no repeats, so an
+    experiment that has such, and any if `each` is wanted, is drawn run by run.
+    """
+    measured = {run: _measured(run, metric) for run in runs}
+    if not any(one.rounds for one in measured.values()):
         known = sorted({name for run in runs for name in _metrics(run)})
         raise UserError(f"the metric must be one of {', '.join(known) or 'none yet'}; got {metric!r}")
-    return found
+    groups = [[run] for run in runs] if each else _experiments(runs)
+    made = [_mean([measured[run] for run in group]) for group in groups]
+    return [replace(one, label=label) for one, label in zip(made, _labels(groups), strict=True)]
 
 
-def plot_terminal(
-    curves: Sequence[Curve],
-    metric: str,
-    width: int | None = None,
-    *,
-    braille: bool | None = None,
-    colour: bool | None = None,
-) -> str:
-    """The curves as a chart in characters; what is not said is what standard output can show.
-
-    Several curves without colour are drawn in letters, because their dots could not be told apart.
-    """
-    width = max(40, width or shutil.get_terminal_size().columns)
-    braille = _speaks_unicode() if braille is None else braille
-    colour = (_shows_colour() if colour is None else colour) and len(curves) > 1
-    dotted = braille and (colour or len(curves) == 1)
-    upright = Axis([one for drawn in curves for one in drawn.values if isfinite(one)] or [0.0], ticks=4)
-    along = Axis([one for drawn in curves for one in drawn.rounds] or [0], max(2, width // 16), smallest_step=1)
-    margin = max(len(upright.label(tick)) for tick in upright.ticks)
-    canvas = Canvas(width - margin - 3, HEIGHT)
-    for owner, drawn in enumerate(curves):
-        points = zip(map(along.share, drawn.rounds), map(upright.share, drawn.values), strict=True)
-        canvas.draw(list(points), owner)
-    labels = _beside(upright, HEIGHT)
-    bar, tick, corner, line, down = "│┤└─┬" if braille else "||+-+"
-    chart = [
-        f"{labels.get(row, ''):>{margin}} {tick if row in labels else bar}"
-        + "".join(_paint(text, owner, colour=colour) for text, owner in canvas.row(row, braille=dotted)).rstrip()
-        for row in range(HEIGHT)
-    ]
-    under, names = _below(along, canvas.width, line, down)
-    legend = [
-        f"{_paint('⣿' if dotted else MARKS[owner % len(MARKS)], owner, colour=colour)} {_told(drawn)}"
-        for owner, drawn in enumerate(curves)
-    ]
-    gap = " " * (margin + 1)
-    return "\n".join([f"{metric} by round", *chart, f"{gap}{corner}{under}", f"{gap} {names}", *legend])
-
-
-def plot_picture(curves: Sequence[Curve], metric: str, path: Path) -> None:
-    """Write the curves as a picture; the suffix says which kind."""
-    if path.suffix.lower() not in PICTURES:
-        raise UserError(f"a picture's name must end in one of {', '.join(PICTURES)}; got {path}")
-    from matplotlib import rc_context  # not at import: slow, and only needed here
-    from matplotlib.figure import Figure
-
-    with rc_context({"svg.hashsalt": "foltr", "font.size": 11}):
-        figure = Figure(figsize=(8, 5), dpi=150, layout="constrained")
-        axes = figure.subplots()
-        for at, drawn in enumerate(curves):
-            style = STYLES[at // len(COLOURS) % len(STYLES)]
-            axes.plot(drawn.rounds, drawn.values, color=COLOURS[at % len(COLOURS)], linestyle=style, label=drawn.label)
-        axes.set_xlabel("round")
-        axes.set_ylabel(metric)
-        axes.set_title(f"{metric} by round" if len(curves) > 1 else f"{metric} by round, {curves[0].label}")
-        axes.grid(alpha=0.3)
-        if len(curves) > 1:
-            axes.legend()
-        try:
-            figure.savefig(path)
-        except OSError as error:
-            raise UserError(f"the picture cannot be written: {error.strerror}: {path}") from error
-
-
-def _measured(run: Path, metric: str, label: str) -> Curve:
+def _measured(run: Path, metric: str) -> Curve:
     with open_run(run) as opened:
         rows = opened.rows(sql_text("curve"), {"metric": metric})
-    return Curve(str(run), label, [row["round"] for row in rows], [row["value"] for row in rows])
+        shaded = windows(opened)
+    return Curve("", (str(run),), [row["round"] for row in rows], [row["value"] for row in rows], windows=tuple(shaded))
 
 
 def _metrics(run: Path) -> list[str]:
@@ -122,45 +64,49 @@ def _metrics(run: Path) -> list[str]:
         return [row["name"] for row in opened.rows("select distinct name from metrics")]
 
 
-def _labels(runs: Sequence[Path]) -> list[str]:
-    """The scenarios' names where they tell the runs apart, else with the runs' own."""
-    directories = [run.parent if run.name == PACKED else run for run in runs]
-    names = [one.stem if one.suffix == ".duckdb" else one.parent.name for one in directories]
-    return names if len(set(names)) == len(names) else [f"{one.parent.name}/{one.name}" for one in directories]
+def _experiments(runs: Sequence[Path]) -> list[list[Path]]:
+    """The runs by the experiment that they repeat."""
+    told = {run: beginning(run) for run in runs}
+    groups: dict[str, list[Path]] = {}
+    for run in runs:
+        groups.setdefault(told[run].experiment if told[run].scenario else str(run), []).append(run)
+    parts: list[list[Path]] = []
+    for group in groups.values():
+        repeats = _distinct(told[run].repeat for run in group)
+        parts += [group] if repeats else [[run] for run in group]
+    return parts
 
 
-def _told(drawn: Curve) -> str:
-    if not drawn.rounds:
-        return f"{drawn.label}: no value"
-    return f"{drawn.label}: {drawn.values[-1]:.4f} in round {drawn.rounds[-1]:,}"
+def _distinct(values: Iterable[object]) -> bool:
+    listed = list(values)
+    return len(set(listed)) == len(listed)
 
 
-def _beside(upright: Axis, height: int) -> dict[int, str]:
-    """The labels of an upright axis by the row that they stand in."""
-    return {round((1 - upright.share(tick)) * (height - 1)): upright.label(tick) for tick in upright.ticks}
+def _mean(repeats: Sequence[Curve]) -> Curve:
+    if len(repeats) == 1:
+        return repeats[0]
+    rounds = sorted(set.intersection(*(set(one.rounds) for one in repeats)))
+    by_round = [dict(zip(one.rounds, one.values, strict=True)) for one in repeats]
+    values = np.array([[one[number] for number in rounds] for one in by_round])  # repeats x rounds
+    means = values.mean(axis=0)
+    widths = interval_factor(len(repeats), CONFIDENCE) * values.std(axis=0, ddof=1)
+    return Curve(
+        label="",
+        runs=tuple(run for one in repeats for run in one.runs),
+        rounds=rounds,
+        values=means.tolist(),
+        low=(means - widths).tolist(),
+        high=(means + widths).tolist(),
+        windows=tuple(merged(window for one in repeats for window in one.windows)),
+    )
 
 
-def _below(along: Axis, width: int, line: str, down: str) -> tuple[str, str]:
-    """The line under a chart with its ticks, and the labels under that, none over another."""
-    under, names = [line] * width, [" "] * width
-    free = 0
-    for tick in along.ticks:
-        at, label = round(along.share(tick) * (width - 1)), along.label(tick)
-        start = min(max(0, at - len(label) // 2), width - len(label))
-        under[at] = down
-        if start >= free:
-            names[start : start + len(label)] = label
-            free = start + len(label) + 1
-    return "".join(under), "".join(names).rstrip()
-
-
-def _paint(text: str, owner: int, *, colour: bool) -> str:
-    return f"\x1b[{ANSI[owner % len(ANSI)]}m{text}\x1b[0m" if colour and not text.isspace() else text
-
-
-def _speaks_unicode() -> bool:
-    return (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "").startswith("utf")
-
-
-def _shows_colour() -> bool:
-    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+def _labels(groups: Sequence[Sequence[Path]]) -> list[str]:
+    """The scenarios' names where they tell the curves apart, else with the first run's own."""
+    full = run_names([group[0] for group in groups])
+    short = [name.partition("/")[0] if not name.startswith("/") else name for name in full]
+    names = short if _distinct(short) else full
+    return [
+        f"{name}, mean of {len(group)} runs" if len(group) > 1 else name
+        for name, group in zip(names, groups, strict=True)
+    ]

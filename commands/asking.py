@@ -1,4 +1,4 @@
-"""Commands that ask about runs: SQL, curves, packing."""
+"""Commands that ask about runs: SQL, curves, comparisons, packing."""
 
 from pathlib import Path
 from typing import Annotated
@@ -64,20 +64,22 @@ def sql(
 
 @app.command()
 def curves(
-    references: Annotated[list[str], typer.Argument(metavar="RUN...", help="One or several runs.")],
+    references: Annotated[list[str], typer.Argument(metavar="RUN...", help="Runs, or patterns of runs in quotes.")],
     metric: Annotated[str, typer.Option(help="The metric to draw.")] = "ndcg_at_10",
-    plot: Annotated[Path | None, typer.Option(help="Write a picture, .png or .svg, instead.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Write a picture instead: .png, .svg, .pdf or .html.")] = None,
+    each: Annotated[bool, typer.Option("--each", help="Draw every run, not the mean over seeds and folds.")] = False,
     runs: Runs = None,
     as_json: Json = False,
 ) -> None:
-    """Draw a metric over the rounds, in the terminal or as a picture.
+    """Draw a metric over the rounds; runs that differ in seed and fold only as their mean with a 95 % band.
 
-    Example: foltr curves latest --plot curve.png
+    Example: foltr curves 'quickstart/*' --plot curve.png
     """
-    from analysis.curves import curve, plot_picture, plot_terminal
-    from analysis.runs import find_run, runs_directory
+    from analysis.curves import curves as measure
+    from analysis.plotting import plot_picture, plot_terminal
+    from analysis.runs import find_runs, runs_directory
 
-    drawn = curve([find_run(one, runs_directory(runs)) for one in references], metric)
+    drawn = measure(find_runs(references, runs_directory(runs)), metric, each=each)
     if as_json:
         print_json([one.as_dict() for one in drawn])
     elif plot is not None:
@@ -85,6 +87,33 @@ def curves(
         typer.echo(f"wrote {plot}")
     else:
         typer.echo(plot_terminal(drawn, metric))
+
+
+@app.command()
+def compare(
+    references: Annotated[
+        list[str], typer.Argument(metavar="A B...", help="Scenarios' names, runs, or patterns of runs in quotes.")
+    ],
+    metrics: Annotated[list[str] | None, typer.Option("--metric", help="A metric to compare; all by default.")] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print a table for Markdown.")] = False,
+    latex: Annotated[bool, typer.Option("--latex", help="Print a table for LaTeX.")] = False,
+    runs: Runs = None,
+    as_json: Json = False,
+) -> None:
+    """Compare experiments over seeds and folds: means, paired t-tests against the first, effect sizes.
+
+    Example: foltr compare no-defence krum median --metric ndcg_at_10
+    """
+    from analysis.compare import compare as compare_sides
+    from analysis.runs import runs_directory
+    from analysis.side_by_side import comparison_latex, comparison_markdown, comparison_text
+
+    compared = compare_sides(references, runs_directory(runs), metrics or ())
+    if as_json:
+        print_json(compared.as_dict())
+    else:
+        render = comparison_markdown if markdown else comparison_latex if latex else comparison_text
+        typer.echo(render(compared))
 
 
 @app.command()

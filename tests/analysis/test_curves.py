@@ -1,4 +1,4 @@
-"""Metrics over rounds: the numbers, the chart in the terminal, the picture."""
+"""Metrics over rounds in numbers: of one run, or the mean over repeats with its band."""
 
 import shutil
 import subprocess
@@ -6,30 +6,23 @@ import sys
 
 import pytest
 
-from analysis.curves import Curve, curve, plot_picture, plot_terminal
+from analysis.curves import curves
 from analysis.pack import pack
 from protocol.errors import UserError
-
-
-@pytest.fixture
-def two():
-    """One curve that rises and one that falls."""
-    return [
-        Curve("a", "up", list(range(101)), [0.2 + 0.002 * one for one in range(101)]),
-        Curve("b", "down", list(range(101)), [0.4 - 0.001 * one for one in range(101)]),
-    ]
+from protocol.journal import Journal
 
 
 def test_a_curve_is_the_metrics_values(played, small):
     """NDCG by round, labelled with the scenario."""
-    (drawn,) = curve([played], "ndcg_at_10")
+    (drawn,) = curves([played], "ndcg_at_10")
     assert (drawn.label, drawn.rounds, drawn.values) == ("small", [0, 1, 2, 3], small.ndcg)
-    assert drawn.as_dict() == {"run": str(played), "label": "small", "rounds": [0, 1, 2, 3], "values": small.ndcg}
+    told = drawn.as_dict()
+    assert (told["runs"], told["rounds"], told["values"]) == ((str(played),), [0, 1, 2, 3], small.ndcg)
 
 
 def test_a_metric_of_clients_is_their_mean(played):
     """Online nDCG in a round is drawn as the mean over the clients."""
-    (drawn,) = curve([played], "online_ndcg_at_10")
+    (drawn,) = curves([played], "online_ndcg_at_10")
     assert drawn.rounds == [1, 2, 3]
     assert drawn.values == [0.5, 0.75, 0.25]
 
@@ -38,7 +31,7 @@ def test_runs_of_one_scenario_are_told_apart(played, tmp_path):
     """Labels are names where these differ, and names with times where they do not."""
     other = tmp_path / "small" / "20270101-120000-8"
     shutil.copytree(played, other)
-    assert [one.label for one in curve([played, other], "online")] == [
+    assert [one.label for one in curves([played, other], "online")] == [
         "small/20260101-120000-7",
         "small/20270101-120000-8",
     ]
@@ -49,92 +42,16 @@ def test_a_packed_run_is_labelled_like_its_directory_or_by_its_own_name(played, 
     copy = tmp_path / "small" / "20270101-120000-8"
     shutil.copytree(played, copy)
     runs = [pack(copy), pack(copy, tmp_path / "one.duckdb")]
-    assert [drawn.label for drawn in curve(runs, "online")] == ["small", "one"]
+    assert [drawn.label for drawn in curves(runs, "online")] == ["small", "one"]
 
 
 def test_an_unknown_metric_lists_the_known(played, tmp_path):
     """The sentence has what there is."""
     with pytest.raises(UserError, match="one of ndcg_at_10, online, online_ndcg_at_10; got 'ndcg'"):
-        curve([played], "ndcg")
+        curves([played], "ndcg")
     (tmp_path / "journal").mkdir()
     with pytest.raises(UserError, match="none yet"):
-        curve([tmp_path], "ndcg_at_10")
-
-
-def test_a_straight_line_in_dots():
-    """A rising line goes from the lower left to the upper right, and the chart fits the width."""
-    chart = plot_terminal([Curve("r", "line", [0, 100], [0.0, 1.0])], "m", 60, braille=True, colour=False).splitlines()
-    assert chart[0] == "m by round"
-    assert max(map(len, chart)) <= 60
-    body = [line[5:] for line in chart[1:17]]
-    starts = [len(line) - len(line.lstrip()) for line in body]
-    assert starts == sorted(starts, reverse=True)
-    assert all(0x2800 < ord(one) <= 0x28FF for line in body for one in line.strip())
-    assert [line[:3] for line in chart[1:17] if line[0] != " "] == ["1.0", "0.5", "0.0"]
-    assert chart[18].split() == ["0", "50", "100"]
-    assert chart[-1] == "⣿ line: 1.0000 in round 100"
-
-
-def test_plain_terminals_get_plain_characters(two):
-    """Without unicode everything is ASCII, and two curves are two letters."""
-    chart = plot_terminal(two, "ndcg_at_10", 70, braille=False, colour=False)
-    assert chart.isascii()
-    assert {"*", "o"} <= set(chart)
-    assert chart.splitlines()[-2:] == ["* up: 0.4000 in round 100", "o down: 0.3000 in round 100"]
-
-
-def test_two_curves_are_told_apart_by_colour_or_by_letters(two):
-    """Dots in colours where there are colours, letters where there are none."""
-    coloured = plot_terminal(two, "m", 70, braille=True, colour=True)
-    assert "\x1b[34m" in coloured
-    assert "\x1b[33m" in coloured
-    plain = plot_terminal(two, "m", 70, braille=True, colour=False)
-    assert "\x1b" not in plain
-    assert not any(0x2800 <= ord(one) <= 0x28FF for one in plain)
-
-
-@pytest.mark.parametrize(
-    ("rounds", "values"),
-    [
-        ([3], [0.25]),
-        ([0, 1, 2], [0.5, 0.5, 0.5]),
-        ([0, 1, 2], [0.1, float("nan"), 0.3]),
-        ([], []),
-        ([1, 2], [0.0, 0.0]),
-    ],
-)
-@pytest.mark.parametrize("width", [10, 40, 200])
-def test_odd_curves_are_drawn(rounds, values, width):
-    """One point, a constant, a gap, nothing at all: a chart of the usual height."""
-    chart = plot_terminal([Curve("r", "odd", rounds, values)], "m", width, braille=True, colour=False).splitlines()
-    assert len(chart) == 20
-    assert max(map(len, chart)) <= max(40, width)
-
-
-@pytest.mark.parametrize(("name", "first"), [("a.png", b"\x89PNG"), ("a.SVG", b"<?xml"), ("a.pdf", b"%PDF")])
-def test_a_picture(two, tmp_path, name, first):
-    """The suffix says which kind of file it is."""
-    plot_picture(two, "ndcg_at_10", tmp_path / name)
-    assert (tmp_path / name).read_bytes().startswith(first)
-
-
-def test_a_picture_names_its_axes_and_curves(two, tmp_path, monkeypatch):
-    """Axis titles, title and legend are in the picture, as text where text is kept."""
-    import matplotlib as mpl
-
-    monkeypatch.setitem(mpl.rcParams, "svg.fonttype", "none")
-    plot_picture(two, "ndcg_at_10", tmp_path / "a.svg")
-    text = (tmp_path / "a.svg").read_text()
-    for word in (">round<", ">ndcg_at_10<", ">ndcg_at_10 by round<", ">up<", ">down<"):
-        assert word in text
-
-
-def test_a_picture_that_cannot_be_written_is_one_sentence(two, tmp_path):
-    """A wrong suffix, a directory that is not there."""
-    with pytest.raises(UserError, match=r"must end in one of \.png, \.svg, \.pdf; got .*a\.jpg"):
-        plot_picture(two, "m", tmp_path / "a.jpg")
-    with pytest.raises(UserError, match="cannot be written: No such file"):
-        plot_picture(two, "m", tmp_path / "none" / "a.png")
+        curves([tmp_path], "ndcg_at_10")
 
 
 def test_what_a_command_does_not_need_is_not_imported():
@@ -145,3 +62,46 @@ def test_what_a_command_does_not_need_is_not_imported():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def repeat(runs, name, seed, values, **changes):
+    """A run that measured these values, finished."""
+    run = runs / name / f"20260101-00000{seed}-{seed}"
+    coordinator, evaluator = Journal(run, "coordinator", lambda: 0.0), Journal(run, "evaluator", lambda: 0.0)
+    scenario = {"name": name, "seed": seed, "data": {"source": "x", "fold": 1}} | changes
+    coordinator.append("run.started", scenario=scenario, seed=seed)
+    coordinator.append("run.finished", outcome="completed", round=len(values) - 1)
+    evaluator.append("metric.measured", name="ndcg_at_10", rounds=list(range(len(values))), values=values)
+    for journal in (coordinator, evaluator):
+        journal.close()
+    return run
+
+
+def test_repeats_are_a_mean_with_its_band(tmp_path):
+    """Three seeds: t(2) at 95 % is 4.3027, and a round that one run lacks is left out."""
+    runs = [repeat(tmp_path, "a", 1, [0.1, 0.2]), repeat(tmp_path, "a", 2, [0.2, 0.4, 0.5])]
+    runs.append(repeat(tmp_path, "a", 3, [0.3, 0.6, 0.9]))
+    (drawn,) = curves(runs, "ndcg_at_10")
+    assert drawn.label == "a, mean of 3 runs"
+    assert drawn.rounds == [0, 1]
+    assert drawn.values == pytest.approx([0.2, 0.4])
+    assert [high - mean for high, mean in zip(drawn.high, drawn.values, strict=True)] == pytest.approx(
+        [4.302653 * 0.1 / 3**0.5, 4.302653 * 0.2 / 3**0.5], rel=1e-6
+    )
+    assert [mean - low for low, mean in zip(drawn.low, drawn.values, strict=True)] == pytest.approx(
+        [high - mean for high, mean in zip(drawn.high, drawn.values, strict=True)]
+    )
+    assert [len(one.runs) for one in curves(runs, "ndcg_at_10", each=True)] == [1, 1, 1]
+
+
+def test_another_setting_is_another_curve(tmp_path):
+    """Folds are repeats; anything else is not."""
+    runs = [
+        repeat(tmp_path, "a", 1, [0.1]),
+        repeat(tmp_path, "a", 2, [0.1], data={"source": "x", "fold": 2}),
+        repeat(tmp_path, "b", 1, [0.3]),
+        repeat(tmp_path, "a", 4, [0.2], rounds=7),
+    ]
+    drawn = curves(runs, "ndcg_at_10")
+    assert [len(one.runs) for one in drawn] == [2, 1, 1]
+    assert drawn[1].label.startswith("b")

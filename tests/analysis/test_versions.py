@@ -30,7 +30,7 @@ def test_a_newer_run_is_said_to_be_newer_and_is_read(tmp_path):
         ]
 
 
-@pytest.mark.parametrize("versions", [None, {}, {"foltr": "0.0.1"}, {"protocol": 0}, "0.1"])
+@pytest.mark.parametrize("versions", [{}, {"foltr": "0.0.1"}, {"protocol": 0}, {"foltr": None}])
 def test_others_are_not(versions):
     """An older run, or one that says nothing."""
     assert newer_versions(versions) is None
