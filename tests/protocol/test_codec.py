@@ -285,7 +285,9 @@ def test_an_array_that_lies_is_malformed(extension):
 @pytest.mark.parametrize("data", [b"a", b"a\0b", b"\xff\0"])
 def test_names_without_an_end_or_not_utf8_are_malformed(data):
     """Each name is UTF-8 and ended by a zero byte."""
-    assert refusal(sealed(msgpack.packb(with_field(Progress, "waiting", msgpack.ExtType(2, data))))) is Refusal.MALFORMED
+    assert (
+        refusal(sealed(msgpack.packb(with_field(Progress, "waiting", msgpack.ExtType(2, data))))) is Refusal.MALFORMED
+    )
 
 
 def test_text_has_a_longest():

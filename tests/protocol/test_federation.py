@@ -1,4 +1,4 @@
-"""Both machines together over a network that loses, repeats, reorders and delays, with hosts that die and come back."""
+"""Both machines over a network that loses, repeats and reorders; hosts die and come back, clients come and go."""
 
 from fractions import Fraction
 from math import ceil
@@ -7,11 +7,11 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from toy_federation import HOSTS, ToyFederation, mean_of, undisturbed
+from toy_federation import ToyFederation, mean_of, undisturbed
+
+from protocol.messages import SUPERVISOR
 
 ROUNDS = 4
-CLIENTS = ["c0", "c1", "c2", "c3"]
-hosts = st.sampled_from(list(HOSTS))
 places = st.integers(0, 10_000)
 
 
@@ -32,21 +32,33 @@ class Disturbed(RuleBasedStateMachine):
 
     wait = False
 
-    @initialize(quorum=st.sampled_from([0.25, 0.5, 1.0]))
-    def begin(self, quorum):
+    @initialize(quorum=st.sampled_from([0.25, 0.5, 1.0]), cues=st.frozensets(st.integers(1, ROUNDS)))
+    def begin(self, quorum, cues):
         """Start the run."""
-        self.run = ToyFederation(ROUNDS, wait=self.wait, deadline=3.0, quorum=quorum)
-        self.quorum = 4 if self.wait else ceil(Fraction(quorum) * 4)
+        self.run = ToyFederation(ROUNDS, wait=self.wait, deadline=3.0, quorum=quorum, cues=cues)
+        self.quorum = Fraction(quorum)
+        self.cues = cues
+        self.enrolled = 0
+        self.resumed = 0
         self.checked = 0
 
     # --- what can happen ---------------------------------------------------------------------------------------------
 
     def take(self, place):
-        """Take any frame that is under way."""
-        place %= len(self.run.frames)
-        frame = self.run.frames[place]
-        del self.run.frames[place]
+        """Take any frame that is under way; the supervisor's keep their order."""
+        frames = self.run.frames
+        place %= len(frames)
+        if SUPERVISOR in frames[place][:2]:
+            ways = [frame[:2] for frame in frames]
+            place = ways.index(ways[place])
+        frame = frames[place]
+        del frames[place]
         return frame
+
+    @property
+    def unsafe(self):
+        """The places of the frames that the network may harm: all but the supervisor's."""
+        return [place for place, frame in enumerate(self.run.frames) if SUPERVISOR not in frame[:2]]
 
     @precondition(lambda self: self.run.frames)
     @rule()
@@ -68,23 +80,23 @@ class Disturbed(RuleBasedStateMachine):
         """A frame overtakes others."""
         self.run.carry(*self.take(place))
 
-    @precondition(lambda self: self.run.frames)
+    @precondition(lambda self: self.unsafe)
     @rule(place=places)
     def drop(self, place):
         """A frame is lost."""
-        self.take(place)
+        self.take(self.unsafe[place % len(self.unsafe)])
 
-    @precondition(lambda self: self.run.frames)
+    @precondition(lambda self: self.unsafe)
     @rule(place=places)
     def duplicate(self, place):
         """A frame will arrive twice."""
-        self.run.frames.append(self.run.frames[place % len(self.run.frames)])
+        self.run.frames.append(self.run.frames[self.unsafe[place % len(self.unsafe)]])
 
-    @precondition(lambda self: self.run.frames)
+    @precondition(lambda self: self.unsafe)
     @rule(place=places, cut=places)
     def damage(self, place, cut):
         """A frame arrives without its end: refused, if anybody is there."""
-        sender, peer, frame = self.take(place)
+        sender, peer, frame = self.take(self.unsafe[place % len(self.unsafe)])
         assert not self.run.carry(sender, peer, frame[: cut % len(frame)])
 
     @rule(seconds=st.sampled_from([0.25, 1.0, 3.0]))
@@ -92,23 +104,37 @@ class Disturbed(RuleBasedStateMachine):
         """Time passes."""
         self.run.pass_time(seconds)
 
-    @rule(host=hosts)
-    def kill(self, host):
+    @precondition(lambda self: self.run.hosts)
+    @rule(place=places)
+    def kill(self, place):
         """A host dies."""
-        if host in self.run.hosts:
-            self.run.kill(host)
+        self.run.kill(list(self.run.hosts)[place % len(self.run.hosts)])
 
-    @rule(host=hosts)
-    def restart(self, host):
+    @precondition(lambda self: self.run.dead)
+    @rule(place=places)
+    def restart(self, place):
         """A dead host comes back as a new process."""
-        if host in self.run.dead:
-            self.run.restart(host)
+        self.run.restart(list(self.run.dead)[place % len(self.run.dead)])
+
+    @precondition(lambda self: self.enrolled < 3)
+    @rule(count=st.integers(1, 2))
+    def enrol(self, count):
+        """Somebody adds a host."""
+        self.enrolled += 1
+        self.run.enrol(count)
+
+    @rule(place=places)
+    def leave(self, place):
+        """Somebody lets a client go, who may be gone already."""
+        clients = self.run.members.clients
+        self.run.leave(clients[place % len(clients)])
 
     @precondition(lambda self: self.run.coordinator.outcome is None)
     @rule()
     def resume(self):
         """Everything dies at once, and the run goes on from its last closed round."""
         number, theta, _, _ = self.run.models[-1]
+        self.resumed += 1
         self.run.start(number, theta)
 
     # --- what must hold ----------------------------------------------------------------------------------------------
@@ -119,14 +145,24 @@ class Disturbed(RuleBasedStateMachine):
         models = self.run.models
         assert [number for number, *_ in models] == list(range(len(models)))
         for number, theta, participants, missing in models[max(1, self.checked) :]:
-            assert sorted(participants + missing) == CLIENTS
-            assert len(participants) >= self.quorum
+            active = self.run.active(number)
+            assert sorted(participants + missing) == sorted(active)
+            assert participants
             before = models[number - 1][1]
-            made = mean_of([CLIENTS.index(client) for client in participants], number, before)
-            assert theta.tobytes() == made.tobytes()
-            if self.wait:
-                assert theta.tobytes() == undisturbed(number)[-1].tobytes()
+            numbers = [self.run.members.clients.index(client) for client in participants]
+            assert numbers == sorted(numbers)
+            assert theta.tobytes() == mean_of(numbers, number, before).tobytes()
+            if self.wait:  # only who is about to leave is not waited for
+                assert all(self.run.until.get(client) == number + 1 for client in missing)
+            else:
+                assert len(participants) >= ceil(self.quorum * len(active))
         self.checked = len(models)
+
+    @invariant()
+    def cues_are_asked_once(self):
+        """Each cued round is asked about once, and again only after a resumption."""
+        assert set(self.run.cued) <= self.cues
+        assert len(self.run.cued) <= len(set(self.run.cued)) + self.resumed
 
     def teardown(self):
         """Faults stop and everybody is up: the run ends within a bounded number of steps, and well."""
@@ -136,7 +172,7 @@ class Disturbed(RuleBasedStateMachine):
         for host in list(run.dead):
             run.restart(host)
         open_round = run.coordinator.machine.closed + 1
-        left = len(run.frames) * 3 + 60 * (ROUNDS + 1)
+        left = len(run.frames) * 3 + 120 * (ROUNDS + 1)
         while run.coordinator.outcome is None:
             left -= 1
             assert left, "the run does not end"
@@ -146,18 +182,34 @@ class Disturbed(RuleBasedStateMachine):
                 wakes = [node.machine.wake_at for node in (run.coordinator, *run.hosts.values())]
                 run.pass_time(max(0.0, min(wake for wake in wakes if wake is not None) - run.now))
         self.rounds_grow_by_one_and_models_are_their_participants_mean()
+        self.cues_are_asked_once()
+        machine = run.coordinator.machine
         if run.coordinator.outcome == "completed":
             assert len(run.models) == ROUNDS + 1
+        elif "every client has left" in machine.reason:
+            assert not run.active(machine.closed + 1)
         else:  # the round that was open while faults went on may have been past help
             assert not self.wait
-            assert run.coordinator.machine.closed < open_round
-            assert "answered within 3 s" in run.coordinator.machine.reason
+            assert machine.closed < open_round
+            assert "answered within 3 s" in machine.reason
 
 
 class DisturbedWaiting(Disturbed):
-    """The same under `wait`: every model has the bits of the undisturbed run."""
+    """The same under `wait`: every model has everybody in it."""
 
     wait = True
+
+
+class DisturbedTogether(DisturbedWaiting):
+    """Under `wait` nobody comes or goes: every model has the bits of the undisturbed run."""
+
+    enrol = leave = None
+
+    @invariant()
+    def models_are_those_of_the_undisturbed_run(self):
+        """Whatever died, was lost or came twice."""
+        for (_, theta, _, _), expected in zip(self.run.models, undisturbed(ROUNDS), strict=False):
+            assert theta.tobytes() == expected.tobytes()
 
 
 _LONG = settings(max_examples=100, stateful_step_count=60, deadline=None)
@@ -166,6 +218,8 @@ TestDisturbed = Disturbed.TestCase
 TestDisturbed.settings = _LONG
 TestDisturbedWaiting = DisturbedWaiting.TestCase
 TestDisturbedWaiting.settings = _LONG
+TestDisturbedTogether = DisturbedTogether.TestCase
+TestDisturbedTogether.settings = _LONG
 
 
 def test_the_toy_is_worth_its_name():

@@ -1,6 +1,8 @@
 """A coordinator's and several hosts' machines joined by real frames over a network of the test's making."""
 
 from collections import deque
+from dataclasses import replace
+from math import inf
 
 import numpy as np
 from stage import START, terms
@@ -10,9 +12,9 @@ from protocol.coordination import Coordination
 from protocol.errors import RefusedFrame
 from protocol.events import COMMON, EVENTS, WIRE
 from protocol.machine import Arrived, Began, Quit, Record, Say, TimeCame
-from protocol.messages import COORDINATOR, SUPERVISOR, Lost
+from protocol.messages import COORDINATOR, SUPERVISOR, Cue, Enrol, Leave, Lost, Ready
 from protocol.participation import LocalTraining, Participation, Trained
-from protocol.terms import Aggregate, Aggregated
+from protocol.terms import Admit, Aggregate, Aggregated
 
 HOSTS = {"host-1": [0], "host-2": [1, 2], "host-3": [3]}
 
@@ -73,13 +75,19 @@ class Node:
                     self.feed(Aggregated(self.federation.now, thetas.mean(axis=0), {}))
                 case LocalTraining(number, theta, clients):
                     made = np.array([learn(client, number, theta) for client in clients])
-                    self.feed(Trained(self.federation.now, made, clients + 1, np.full(len(clients), 0.5)))
+                    counts = self.federation.coordinator.machine.members.interactions[clients]
+                    self.feed(Trained(self.federation.now, made, counts, np.full(len(clients), 0.5)))
+                case Admit(host, _):
+                    self.federation.restart(host)
                 case Quit(outcome):
                     self.outcome = outcome
 
 
 class ToyFederation:
-    """All nodes, the frames under way, the time, and what was seen of the run."""
+    """All nodes, the frames under way, the time, and what was seen of the run.
+
+    The supervisor's frames are never lost and keep their order; on a cue it starts every dead host again.
+    """
 
     def __init__(self, rounds, **rules):
         self.terms = terms(HOSTS, rounds=rounds, **rules)
@@ -87,37 +95,77 @@ class ToyFederation:
         self.frames = deque()
         self.models = []  # (round, theta, participants, missing) as they were logged
         self.events = set()
+        self.since = {}  # the first round with a client that was enrolled later, as it was logged last
+        self.until = {}  # the first round without a client that left, as it was logged last
+        self.cued = []  # the rounds that the supervisor was asked about
         self._pids = 0
         self._supervisor, self._told = Codec(), 0
         self.start(closed=None, theta=START)
 
+    @property
+    def members(self):
+        """The roster as the coordinator has it."""
+        return self.coordinator.machine.members
+
+    def active(self, number):
+        """Who takes part in a round, as the log has it."""
+        return [one for one in self.members.clients if self.since.get(one, 1) <= number < self.until.get(one, inf)]
+
     def start(self, closed, theta):
-        """Start every node afresh from a closed round; what was under way is gone."""
+        """Start every node afresh from a closed round, with those whom the log knows; what was under way is gone."""
         self.frames.clear()
         self.hosts = {}
         self.dead = {}
+        self.terms = replace(self.terms, since=dict(self.since), until=dict(self.until))
         self.coordinator = Node(COORDINATOR, Coordination(self.terms, theta, closed), self)
-        for host in HOSTS:
+        for host in filter(self.members.holds, list(self.members.hosts)):
             self.restart(host)
 
     def restart(self, host):
         """Start a host's process."""
         self._pids += 1
         self.dead.pop(host, None)
-        self.hosts[host] = Node(host, Participation(self.terms.hosts[host], 2, self._pids), self)
+        self.hosts[host] = Node(host, Participation(self.members.hosts[host], 2, self._pids), self)
 
     def kill(self, host):
         """A host's process dies, and the supervisor says so."""
         self.dead[host] = pid = self.hosts.pop(host).machine.pid
+        self.tell(Lost(host, pid))
+
+    def enrol(self, count):
+        """The supervisor enrols a new host with so many clients; the coordinator's word starts it."""
+        place = self._told
+        clients = tuple(f"new-{place}-{number}" for number in range(count))
+        counts = np.full(count, 7)
+        self.tell(Enrol(f"host-new-{place}", "", clients, ("perfect",) * count, counts, "somebody"))
+
+    def leave(self, client):
+        """The supervisor lets a client go."""
+        self.tell(Leave((client,), "somebody"))
+
+    def tell(self, message):
+        """The supervisor says something to the coordinator."""
         self._told += 1
-        self.frames.append((SUPERVISOR, COORDINATOR, self._supervisor.encode(Lost(host, pid), self._told)))
+        self.frames.append((SUPERVISOR, COORDINATOR, self._supervisor.encode(message, self._told)))
 
     def carry(self, sender, peer, frame):
         """A frame arrives, unless nobody is there."""
+        if peer == SUPERVISOR:
+            return self._perform(self._supervisor.decode(frame).message)
         node = self.coordinator if peer == COORDINATOR else self.hosts.get(peer)
         if node is None or node.outcome is not None:
             return None
         return node.hear(sender, frame)
+
+    def _perform(self, cue):
+        """What the supervisor does on a cue."""
+        assert isinstance(cue, Cue)
+        self.cued.append(cue.round)
+        started = tuple(host for host in self.dead if self.members.holds(host))
+        for host in started:
+            self.restart(host)
+        self.tell(Ready(cue.round, started))
+        return True
 
     def pass_time(self, seconds):
         """Time passes, and whoever wanted to be woken is."""
@@ -126,16 +174,32 @@ class ToyFederation:
             node.wake()
 
     def looked_at(self, node, instruction):
-        """Hold every instruction against the log's schema, and remember the models."""
+        """Hold every instruction against the log's schema, and remember the models, and who came and went."""
         match instruction:
             case Record(event, fields):
                 assert set(fields) <= {*COMMON, *EVENTS[event].fields, *(WIRE if EVENTS[event].wire else ())}, event
                 self.events.add(event)
+                self._remember(event, fields)
             case Say(_, message, _, tells):
                 event = EVENTS[f"{message.name}.sent"]
                 assert event.writer == node.machine.role
                 assert set(tells) <= set(event.fields)
                 self.events.add(f"{message.name}.sent")
-        if isinstance(instruction, Record) and instruction.event == "round.closed":
-            one = instruction.fields
-            self.models.append((one["round"], one["theta"], one["participants"], one["missing"]))
+
+    def _remember(self, event, fields):
+        match event:
+            case "round.closed":
+                self.models.append((fields["round"], fields["theta"], fields["participants"], fields["missing"]))
+            case "client.added":
+                self.since |= dict.fromkeys(fields["clients"], fields["round"])
+            case "client.left":
+                self.until |= dict.fromkeys(fields["clients"], fields["round"])
+            case "clients.enrolled":
+                known, more = self.terms, fields["clients"]
+                numbers = np.arange(len(known.clients), len(known.clients) + len(more))
+                self.terms = replace(
+                    known,
+                    clients=(*known.clients, *more),
+                    hosts=known.hosts | {fields["hosts"][0]: numbers},
+                    interactions=np.concatenate([known.interactions, fields["interactions"]]),
+                )
