@@ -1,9 +1,11 @@
 """Answers in words, for a person at a terminal."""
 
+from typing import Any
+
 from analysis.summary import Expectation, Summary
 from learning.data import Description
 
-__all__ = ["description_text", "summary_text"]
+__all__ = ["description_text", "nodes_text", "summary_text"]
 
 
 def summary_text(summary: Summary, command: str, reference: str) -> str:
@@ -61,6 +63,21 @@ def description_text(description: Description) -> str:
             *table,
         ]
     )
+
+
+def nodes_text(rows: list[dict[str, Any]]) -> str:
+    """The nodes of a live run as `foltr ps` shows them."""
+    first = rows[0]
+    lines = [f"round {first['round']:,} · {first['rounds_per_second']:,.0f} rounds/s"]
+    lines.append(f"{'node':16} {'state':8} {'pid':>8} {'memory':>9} {'last heard':>11}  clients")
+    for row in rows:
+        clients = ", ".join(row["clients"][:4]) + (
+            f" and {len(row['clients']) - 4} more" if len(row["clients"]) > 4 else ""
+        )
+        heard = "never" if row["last_heard"] is None else f"{row['last_heard']:.1f} s ago"
+        memory = f"{row['memory'] / 1e6:,.0f} MB" if row["memory"] else ""
+        lines.append(f"{row['name']:16} {row['state']:8} {row['pid'] or '':>8} {memory:>9} {heard:>11}  {clients}")
+    return "\n".join(lines)
 
 
 def _label(name: str) -> str:

@@ -1,10 +1,12 @@
-"""Commands that act on runs: start them."""
+"""Commands that run scenarios: start one, let one go on."""
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from commands.options import EXIT_CODES, Json, Runs, ScenarioName, Sets, new_app, own_name, print_json
+from commands.options import EXIT_CODES, Json, RunName, Runs, ScenarioName, Sets, new_app, own_name, print_json
 
 __all__ = ["app"]
 
@@ -17,6 +19,7 @@ def run(
     overrides: Sets = None,
     seed: Annotated[int | None, typer.Option(help="The seed of every random stream.")] = None,
     engine: Annotated[str | None, typer.Option(help="processes or inline.")] = None,
+    detach: Annotated[bool, typer.Option("--detach", help="Return as soon as the run is live.")] = False,
     runs: Runs = None,
     as_json: Json = False,
 ) -> None:
@@ -24,20 +27,59 @@ def run(
 
     Example: foltr run quickstart --set rounds=50 --seed 7 --json
     """
-    from analysis.runs import open_run, runs_directory
-    from analysis.summary import summarise
-    from analysis.wording import summary_text
+    from analysis.runs import runs_directory
+    from nodes import launch
     from nodes.console import ConsoleWatcher
-    from nodes.launch import launch
+    from nodes.detach import detach as leave_terminal
+    from nodes.watcher import Quiet
     from scenarios.load import load_scenario
 
     chosen = load_scenario(scenario, overrides or (), seed, engine)
+    if detach:
+        plan = launch.prepare(chosen, runs_directory(runs), Quiet())
+        pid = leave_terminal(plan.run, lambda: _supervised(plan.run, lambda: launch.act(plan, Quiet())))
+        if as_json:
+            print_json({"run": str(plan.run), "pid": pid})
+        else:
+            typer.echo(f"{plan.run} is live; {own_name()} ps {plan.run} shows its nodes")
+        return
     with ConsoleWatcher(quiet=as_json) as watcher:
-        directory, _ending = launch(chosen, runs_directory(runs), watcher)
+        directory, _ending = launch.launch(chosen, runs_directory(runs), watcher)
+    raise typer.Exit(_told(directory, as_json=as_json, reference=str(directory) if runs else "latest"))
+
+
+@app.command()
+def resume(reference: RunName, runs: Runs = None, as_json: Json = False) -> None:
+    """Let a run that was stopped or killed go on from its last closed round.
+
+    Example: foltr resume latest
+    """
+    from analysis.runs import find_run, runs_directory
+    from nodes import launch
+    from nodes.console import ConsoleWatcher
+
+    directory = find_run(reference, runs_directory(runs))
+    with ConsoleWatcher(quiet=as_json) as watcher:
+        launch.resume(directory, watcher)
+    raise typer.Exit(_told(directory, as_json=as_json, reference=reference))
+
+
+def _supervised(directory: Path, act: Callable[[], object]) -> int:
+    """Act a detached run out, and write its summary where its console is."""
+    act()
+    return _told(directory, as_json=False, reference=str(directory))
+
+
+def _told(directory: Path, *, as_json: bool, reference: str) -> int:
+    """Print what a run came to; the exit code of its verdict."""
+    from analysis.runs import open_run
+    from analysis.summary import summarise
+    from analysis.wording import summary_text
+
     with open_run(directory) as opened:
         summary = summarise(opened)
     if as_json:
         print_json(summary.as_dict())
     else:
-        typer.echo(summary_text(summary, own_name(), str(directory) if runs else "latest"))
-    raise typer.Exit(EXIT_CODES[summary.verdict])
+        typer.echo(summary_text(summary, own_name(), reference))
+    return EXIT_CODES[summary.verdict]

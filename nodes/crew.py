@@ -78,6 +78,10 @@ class Crew:
                 self.line.unwatch(child.process.sentinel)
             self._bury(child, code)
 
+    def lives(self, node: str) -> bool:
+        """Whether a node has a process."""
+        return node in self.nursery.children
+
     # --- hands -------------------------------------------------------------------------------------------------------
 
     def kill(self, node: str, signal: str) -> None:

@@ -30,6 +30,9 @@ _SELECTION: Final = client_key("selection")
 class Hands(Protocol):
     """What an engine can do to nodes."""
 
+    def lives(self, node: str) -> bool:
+        """Whether a node has a process."""
+
     def kill(self, node: str, signal: str) -> None:
         """Send a node's process a signal; after KILL it is dead and the coordinator knows."""
 
@@ -204,21 +207,21 @@ class Director:
         """Let an entry of the timeline happen; `ends` is the round of its end where it began earlier."""
         match one.action:
             case "kill":
-                nodes = self._nodes(one.whom)
-                self.kill(nodes, "KILL", TIMELINE)
-                self._later(one.restart_after, lambda: self.restart(nodes, TIMELINE))
+                if nodes := self._living(one.whom):
+                    self.kill(nodes, "KILL", TIMELINE)
+                    self._later(one.restart_after, lambda: self.restart(nodes, TIMELINE))
             case "pause":
-                nodes = self._nodes(one.whom)
-                self.pause(nodes, TIMELINE)
-                self._later(one.lasts, lambda: self.unpause(nodes, TIMELINE))
+                if nodes := self._living(one.whom):
+                    self.pause(nodes, TIMELINE)
+                    self._later(one.lasts, lambda: self.unpause(self._still(nodes), TIMELINE))
             case "restart":
-                self.restart(self._nodes(one.whom), TIMELINE)
+                self.restart(self._nodes(self._here(one.whom)), TIMELINE)
             case "leave":
-                self.leave(self._select(one.whom), TIMELINE)
+                self.leave(self._select(self._here(one.whom)), TIMELINE)
             case "add":
                 self.add(by=TIMELINE, count=one.add or 1, id=one.id, clicks=one.clicks, interactions=one.interactions)
             case what:
-                hosts = self._nodes(one.whom)
+                hosts = self._nodes(self._here(one.whom))
                 fault = self.disturb(what, hosts, _settings(one), TIMELINE)
                 lasts = one.lasts if ends is None else max(1, ends - self.round)
                 self._later(lasts, lambda: self.heal(fault, what, hosts, TIMELINE))
@@ -252,6 +255,17 @@ class Director:
             else:
                 raise UserError(f"{one!r} is not a node; known are {_some(here)}, clients, and fractions such as 30%")
         return [client for client in here if client in chosen]
+
+    def _here(self, whom: Sequence[str]) -> list[str]:
+        """What the timeline names, without those who have left by now."""
+        return [one for one in whom if one not in self._left]
+
+    def _living(self, whom: Sequence[str]) -> list[str]:
+        """The processes that the timeline means and that are there to be hit."""
+        return self._still(self._nodes(self._here(whom)))
+
+    def _still(self, nodes: list[str]) -> list[str]:
+        return [node for node in nodes if self._hands.lives(node)]
 
     def _nodes(self, whom: Sequence[str]) -> list[str]:
         """The processes that are meant: roles by their names, clients by the host they live on."""

@@ -8,6 +8,7 @@ from typing import Final
 
 import orjson
 
+import learning
 from nodes.control import is_live
 from nodes.ending import Ending, Interruption
 from nodes.engines import inline, processes
@@ -19,7 +20,7 @@ from scenarios.load import from_dict, to_dict
 from scenarios.plan import Plan, open_data
 from scenarios.schema import Scenario
 
-__all__ = ["ENGINES", "launch", "make_run_directory", "read_scenario", "resume"]
+__all__ = ["ENGINES", "act", "launch", "make_run_directory", "prepare", "read_scenario", "resume", "start_early"]
 
 SCENARIO: Final = "scenario.json"
 
@@ -33,11 +34,30 @@ ENGINES: dict[str, Callable[[Plan, Watcher, Interruption, Past | None], Ending]]
 def launch(scenario: Scenario, runs: Path, watcher: Watcher | None = None) -> tuple[Path, Ending]:
     """Run a scenario to its end; the run's directory and how it ended."""
     watcher = watcher or Quiet()
-    features = _prepare(scenario, watcher)
-    run = make_run_directory(scenario, runs)
-    plan = Plan(scenario, run, features, os.cpu_count() or 1)
+    start_early(scenario)
+    plan = prepare(scenario, runs, watcher)
+    return plan.run, act(plan, watcher)
+
+
+def start_early(scenario: Scenario) -> None:
+    """Let the forkserver load its imports while the run is prepared, where there will be processes."""
+    if scenario.federation.engine == "processes":
+        start_forkserver()
+
+
+def prepare(scenario: Scenario, runs: Path, watcher: Watcher) -> Plan:
+    """Have the data set at hand and make the run's directory."""
+    features = open_data(scenario, watcher.parsed).dimension
+    return Plan(scenario, make_run_directory(scenario, runs), features, os.cpu_count() or 1)
+
+
+def act(plan: Plan, watcher: Watcher, past: Past | None = None) -> Ending:
+    """Act a plan out with its engine; how it ended."""
+    if learning.is_cold():
+        watcher.noticed("compiling the numeric kernels for this machine: once, some ten seconds")
+    start_early(plan.scenario)
     with Interruption() as interruption:
-        return run, ENGINES[scenario.federation.engine](plan, watcher, interruption, None)
+        return ENGINES[plan.scenario.federation.engine](plan, watcher, interruption, past)
 
 
 def resume(run: Path, watcher: Watcher | None = None) -> Ending:
@@ -49,10 +69,9 @@ def resume(run: Path, watcher: Watcher | None = None) -> Ending:
     if past.outcome == "completed":
         raise UserError(f"{run} is completed: it has all its {past.closed} rounds")
     scenario = read_scenario(run)
-    features = _prepare(scenario, watcher)
-    plan = Plan(scenario, run, features, past.hosts, past.added, past.since, past.until)
-    with Interruption() as interruption:
-        return ENGINES[scenario.federation.engine](plan, watcher, interruption, past)
+    start_early(scenario)
+    features = open_data(scenario, watcher.parsed).dimension
+    return act(Plan(scenario, run, features, past.hosts, past.added, past.since, past.until), watcher, past)
 
 
 def read_scenario(run: Path) -> Scenario:
@@ -61,13 +80,6 @@ def read_scenario(run: Path) -> Scenario:
         return from_dict(orjson.loads((run / SCENARIO).read_bytes()))
     except (OSError, ValueError) as error:
         raise UserError(f"{run} has no readable {SCENARIO}: {error}") from error
-
-
-def _prepare(scenario: Scenario, watcher: Watcher) -> int:
-    """Have the data set and the kernels at hand; the number of features."""
-    if scenario.federation.engine == "processes":
-        start_forkserver()
-    return open_data(scenario, watcher.parsed).dimension
 
 
 def make_run_directory(scenario: Scenario, runs: Path) -> Path:

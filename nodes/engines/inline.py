@@ -130,6 +130,10 @@ class Federation:
         self._journal.close()
         self._evaluation.finish()
 
+    def lives(self, node: str) -> bool:
+        """Whether a node has a process, so to speak."""
+        return node in self.shells
+
     # --- hands -------------------------------------------------------------------------------------------------------
 
     def kill(self, node: str, signal: str) -> None:
