@@ -1,11 +1,11 @@
-"""Commands that ask about runs: SQL, curves, comparisons, packing."""
+"""Commands that ask about runs: SQL, curves, comparisons, verification, packing."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from commands.options import Json, RunName, Runs, new_app, print_json
+from commands.options import EXIT_CODES, Json, RunName, Runs, new_app, print_json
 
 __all__ = ["app"]
 
@@ -114,6 +114,30 @@ def compare(
     else:
         render = comparison_markdown if markdown else comparison_latex if latex else comparison_text
         typer.echo(render(compared))
+
+
+@app.command()
+def verify(
+    reference: RunName,
+    client: Annotated[str | None, typer.Option(help="Compute the updates of this client again.")] = None,
+    number: Annotated[int | None, typer.Option("--round", help="Compute the updates of this round again.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Compute every update again, not a sample of 50.")] = False,
+    runs: Runs = None,
+    as_json: Json = False,
+) -> None:
+    """Derive every model again from the log, compute clients' updates again, and compare the bits.
+
+    Example: foltr verify latest --client client-3 --round 12
+    """
+    from analysis.runs import find_run, runs_directory
+    from analysis.verify import verify as verify_run
+
+    found = verify_run(find_run(reference, runs_directory(runs)), client, number, everything=everything)
+    if as_json:
+        print_json(found.as_dict())
+    else:
+        typer.echo(found.sentence())
+    raise typer.Exit(EXIT_CODES[found.verdict])
 
 
 @app.command()

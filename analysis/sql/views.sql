@@ -50,35 +50,46 @@ left join exited using (name, pid)
 left join hosts on hosts.host = started.name
 order by started.seq;
 
--- clients: one row a client, in the roster's order.
+-- clients: one row a client, in the roster's order; those who were added while the run went on come last.
 create or replace view clients as
 with
     enrolled as (
         select
             seq,
             unnest(clients) as id,
-            unnest(range(len(clients))) as number,
+            unnest(range(len(clients))) as place,
             unnest(hosts) as host,
             unnest(clicks) as clicks,
             unnest(interactions) as interactions
         from log.coordinator
         where event = 'clients.enrolled'
     ),
-    roster as (from enrolled qualify row_number() over (partition by id order by seq desc) = 1),
-    joins as (select unnest(clients) as id, ts from log.coordinator where event = 'client.joined'),
-    joined as (select id, min(ts) as ts from joins group by id)
+    roster as (from enrolled qualify row_number() over (partition by id order by seq) = 1),
+    movements as (
+        select event, unnest(clients) as id, ts
+        from log.coordinator
+        where event in ('client.joined', 'client.left')
+    ),
+    moved as (
+        select
+            id,
+            min(ts) filter (event = 'client.joined') as joined,
+            min(ts) filter (event = 'client.left') as "left"
+        from movements
+        group by id
+    )
 select
     roster.id,
-    roster.number,
+    row_number() over (order by roster.seq, roster.place) - 1 as number,
     roster.host,
     roster.clicks,
     null::varchar as attack,
     roster.interactions,
-    joined.ts as joined,
-    null::timestamp as "left"
+    moved.joined,
+    moved."left"
 from roster
-left join joined using (id)
-order by roster.number;
+left join moved using (id)
+order by number;
 
 -- rounds: one row a closed round; round 0 is the start model. A round is open from the first question of it.
 create or replace view rounds as

@@ -58,6 +58,23 @@ def test_clients_in_the_order_of_the_roster(run, small):
     assert rows[0]["joined"] == rows[1]["joined"] < rows[2]["joined"]
 
 
+def test_clients_who_came_later_and_who_left(tmp_path):
+    """Numbers go on where the roster ended; who left has the time."""
+    journal = Journal(tmp_path, "coordinator", clock=count().__next__)
+    for names in (["ann", "bob"], ["cat"]):
+        journal.append("clients.enrolled", clients=names, hosts=names, clicks=["perfect"] * len(names))
+    journal.append("client.joined", name="cat", clients=["cat"])
+    journal.append("client.left", name="bob", clients=["bob"], round=4)
+    journal.close()
+    with open_run(tmp_path) as run:
+        rows = run.rows('select id, number, epoch(joined) as joined, epoch("left") as gone from clients')
+        assert [tuple(row.values()) for row in rows] == [
+            ("ann", 0, None, None),
+            ("bob", 1, None, 3.0),
+            ("cat", 2, 2.0, None),
+        ]
+
+
 def test_rounds(run, small):
     """Every model with who is in it; the start was never open."""
     rows = run.rows("from rounds order by round")

@@ -1,0 +1,89 @@
+"""The mathematics of a logged run, made ready again: its start, its aggregation rule, its clients' local work.
+
+What is missing (a scenario that this version cannot read, a data set that is not on this machine) is told in `limits`.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.runs import Run
+from learning.data import Dataset
+from learning.errors import LearningError
+from learning.learners import Learner
+from protocol.errors import FoltrError
+from scenarios.load import from_dict
+from scenarios.plan import Plan, open_data
+from scenarios.roster import Client, clicks_of, clients
+
+__all__ = ["Recomputing", "recomputing"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(slots=True)
+class Recomputing:
+    """What of a run can be computed on this machine; without a plan nothing, without data no client's work."""
+
+    plan: Plan | None
+    data: Dataset | None
+    limits: list[str]
+    _learners: dict[str, Learner] = field(default_factory=dict)
+
+    def start(self) -> Floats | None:
+        """Model 0; none without data, which tell how long it is."""
+        return self.plan.start if self.plan and self.data else None
+
+    def aggregate(self, thetas: Floats, interactions: Integers, before: Floats) -> Floats | None:
+        """The next model from the local models [n, d] in client order."""
+        return self.plan.rule(thetas, interactions, before).theta if self.plan else None
+
+    def train(self, before: Floats, number: int, names: Sequence[str]) -> dict[str, tuple[Floats, float]]:
+        """The local models of these clients in a round and what their users saw; empty for who cannot be computed."""
+        if self.plan is None or self.data is None:
+            return {}
+        made: dict[str, tuple[Floats, float]] = {}
+        for host, members in self.plan.hosts.items():
+            places = [at for at, client in enumerate(members) if client.id in names]
+            if not places:
+                continue
+            if host not in self._learners:
+                self._learners[host] = self.plan.learner(host, self.data)
+            found = self._learners[host].train(before, number, np.array(places, dtype=np.int64))
+            for at, place in enumerate(places):
+                made[members[place].id] = (found.thetas[at].copy(), float(found.online[at]))
+        return made
+
+
+def recomputing(run: Run) -> Recomputing:
+    """Make a run's mathematics ready from its first record, the log's clients and the scenario's data set."""
+    rows = run.rows("select scenario from run")
+    if not rows or not rows[0]["scenario"]:
+        return Recomputing(None, None, ["the log has no beginning, so that nothing can be computed again"])
+    try:
+        scenario = from_dict(json.loads(rows[0]["scenario"]))
+    except FoltrError as error:
+        return Recomputing(None, None, [f"this version cannot read the run's scenario: {_one_line(error)}"])
+    limits: list[str] = []
+    data: Dataset | None = None
+    try:
+        data = open_data(scenario)
+    except LearningError as error:
+        limits.append(f"updates, because the data set cannot be opened here: {_one_line(error)}")
+    known = {client.id for client in clients(scenario)}
+    enrolled = run.rows("select id, number, clicks, interactions from clients order by number")
+    added = tuple(_client(row) for row in enrolled if row["id"] not in known)
+    return Recomputing(Plan(scenario, run.path, data.dimension if data else 0, 1, added), data, limits)
+
+
+def _client(row: dict[str, Any]) -> Client:
+    return Client(row["id"], row["number"], clicks_of(row["clicks"]), row["interactions"])
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())

@@ -1,0 +1,209 @@
+"""A run computed again from its own log: every model from the updates, updates from the models; bits must be equal.
+
+Three claims are checked. A model's hash is that of its weights. A round's model is what the aggregation rule makes of
+the round's updates and the model before. A client's update is what its users' clicks, by its own random stream, make of
+the model before. What the log or the machine does not have the means for is told, never passed over.
+"""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from itertools import groupby
+from math import isclose
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.log import sql_text
+from analysis.recomputing import Recomputing, recomputing
+from analysis.runs import Run, open_run
+from protocol.errors import UserError
+from protocol.terms import fingerprint
+
+__all__ = ["SAMPLE", "Verification", "verify"]
+
+SAMPLE: Final = 50  # updates that are computed again where nothing else is said
+SHOWN_PROBLEMS: Final = 10
+
+Floats = NDArray[np.float64]
+
+
+class Model(NamedTuple):
+    """A closed round as the log has it."""
+
+    round: int
+    theta: list[float] | None
+    model: str | None
+    participants: list[str] | None
+
+
+class Update(NamedTuple):
+    """An accepted update as the log has it; without weights where the log keeps none."""
+
+    round: int
+    client: str
+    n: int
+    theta: list[float] | None
+    norm: float | None
+    online: float | None
+
+
+@dataclass(slots=True)
+class Verification:
+    """What was checked and what came out; `limits` tells what could not be checked, and why."""
+
+    run: str
+    models: int = 0
+    models_derived: int = 0  # those that came out again with the same bits
+    updates: int = 0
+    updates_recomputed: int = 0  # those that came out again with the same bits
+    problems: list[str] = field(default_factory=list)
+    limits: list[str] = field(default_factory=list)
+
+    @property
+    def verdict(self) -> Literal["held", "failed", "unknown"]:
+        """Failed if a bit differs; unknown if there was nothing that could be computed again."""
+        if self.problems:
+            return "failed"
+        return "held" if self.models_derived or self.updates_recomputed else "unknown"
+
+    def sentence(self) -> str:
+        """What was verified and what was not, in one line."""
+        found = (
+            f"{self.models_derived:,} of {self.models:,} models derived again from the log and "
+            f"{self.updates_recomputed:,} of {self.updates:,} updates computed again, bit for bit"
+        )
+        wrong = f"; {len(self.problems):,} not as logged, first {self.problems[0]}" if self.problems else ""
+        rest = f"; not verified: {'; '.join(self.limits)}" if self.limits else ""
+        return f"{self.verdict}: {found}{wrong}{rest}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The verification as JSON has it, with the first problems."""
+        shown = {"problems": self.problems[:SHOWN_PROBLEMS], "problem_count": len(self.problems)}
+        return asdict(self) | shown | {"verdict": self.verdict, "sentence": self.sentence()}
+
+
+def verify(
+    path: Path, client: str | None = None, number: int | None = None, *, everything: bool = False
+) -> Verification:
+    """Check every model of a run, and updates: a sample, or those of a client or a round that is named, or all."""
+    with open_run(path) as run:
+        check = _Check(run, _chosen(run, client, number, everything=everything))
+        groups = _by_round(run)
+        ahead = next(groups, None)
+        for row in run.sql(sql_text("verify_rounds")):
+            model = Model(*row)
+            while ahead is not None and ahead[0] < model.round:
+                ahead = next(groups, None)
+            check.round(model, ahead[1] if ahead is not None and ahead[0] == model.round else [])
+        return check.done()
+
+
+def _chosen(run: Run, client: str | None, number: int | None, *, everything: bool) -> set[tuple[int, str]] | None:
+    """The updates to compute again, by round and client; none: all."""
+    named = client is not None or number is not None
+    if everything and not named:
+        return None
+    seed = (run.rows("select seed from run") or [{"seed": 0}])[0]["seed"]
+    limit = SAMPLE if not named else 1 << 62
+    rows = run.rows(sql_text("verify_sample"), {"client": client, "round": number, "seed": seed, "limit": limit})
+    if named and not rows:
+        who, when = client or "any client", "any round" if number is None else f"round {number}"
+        raise UserError(f"the log must have an accepted update of what is named; got {who} in {when}")
+    return {(row["round"], row["client"]) for row in rows}
+
+
+def _by_round(run: Run) -> Iterator[tuple[int, list[Update]]]:
+    updates = (Update(*row) for row in run.sql(sql_text("verify_updates")))
+    for number, group in groupby(updates, key=attrgetter("round")):
+        yield number, list(group)
+
+
+class _Check:
+    """Goes through the rounds in order, with the model before at hand."""
+
+    def __init__(self, run: Run, chosen: set[tuple[int, str]] | None) -> None:
+        self._means: Recomputing = recomputing(run)
+        self._chosen = chosen
+        self._attackers = {row["id"] for row in run.rows("select id from clients where attack is not null")}
+        self._phases = run.rows("select phase, count(*) as n from rounds where phase <> 'training' group by phase")
+        self._before: tuple[int, Floats] | None = None
+        self._underivable = 0
+        self._skipped: dict[str, int] = {}
+        self._found = Verification(str(run.path))
+
+    def round(self, model: Model, updates: list[Update]) -> None:
+        """Check a round's model and those of its updates that are chosen."""
+        self._found.models += 1
+        self._found.updates += len({one.client for one in updates})
+        if model.theta is None:
+            self._underivable += 1
+            self._before = None
+            return
+        theta = np.array(model.theta)
+        if fingerprint(theta) != model.model:
+            self._differs(f"the hash of model {model.round}")
+        before = self._before[1] if self._before and self._before[0] == model.round - 1 else None
+        self._derive(model, theta, updates, before)
+        if before is not None:
+            self._recompute(model.round, updates, before)
+        self._before = (model.round, theta)
+
+    def done(self) -> Verification:
+        """What was found, with what could not be checked."""
+        found = self._found
+        found.limits += self._means.limits
+        if self._underivable and self._means.plan is not None:
+            found.limits.append(f"{self._underivable:,} models, because the log lacks weights that they are made of")
+        found.limits += [f"{count:,} updates {why}" for why, count in self._skipped.items()]
+        found.limits += [f"{row['n']:,} rounds of the phase {row['phase']}" for row in self._phases]
+        return found
+
+    def _derive(self, model: Model, theta: Floats, updates: list[Update], before: Floats | None) -> None:
+        made = self._means.start() if model.round == 0 else self._aggregate(model, updates, before)
+        if made is None:
+            self._underivable += 1
+        elif fingerprint(made) != model.model or fingerprint(made) != fingerprint(theta):
+            self._differs(f"model {model.round}")
+        else:
+            self._found.models_derived += 1
+
+    def _aggregate(self, model: Model, updates: list[Update], before: Floats | None) -> Floats | None:
+        """The round's model from the log's updates; none if not all of them are there with their weights."""
+        of = {one.client: one for one in updates if one.theta is not None}
+        names = model.participants or []
+        if before is None or not names or not all(name in of for name in names):
+            return None
+        thetas = np.array([of[name].theta for name in names])
+        return self._means.aggregate(thetas, np.array([of[name].n for name in names], dtype=np.int64), before)
+
+    def _recompute(self, number: int, updates: list[Update], before: Floats) -> None:
+        wanted = [one for one in updates if self._chosen is None or (number, one.client) in self._chosen]
+        honest = [one for one in wanted if one.client not in self._attackers]
+        if len(honest) < len(wanted):
+            self._skip("of attackers, who do not what clients do", len(wanted) - len(honest))
+        made = self._means.train(before, number, [one.client for one in honest]) if honest else {}
+        for one in honest:
+            if one.client in made:
+                self._compare(one, *made[one.client], before)
+
+    def _compare(self, update: Update, theta: Floats, online: float, before: Floats) -> None:
+        """Weights bit for bit; where the log keeps none, the length of the change, and in any case what users saw."""
+        if update.theta is not None:
+            same = np.array(update.theta).tobytes() == theta.tobytes()
+        else:
+            self._skip("by their lengths and online figures only, because the log keeps no weights of them", 1)
+            length = float(np.linalg.norm(theta - before))
+            same = update.norm is not None and isclose(length, update.norm, rel_tol=1e-9)
+        if same and update.online == online:
+            self._found.updates_recomputed += 1
+        else:
+            self._differs(f"the update of {update.client} in round {update.round}")
+
+    def _skip(self, why: str, count: int) -> None:
+        self._skipped[why] = self._skipped.get(why, 0) + count
+
+    def _differs(self, what: str) -> None:
+        self._found.problems.append(what)
