@@ -120,14 +120,15 @@ VIEWS: Final[dict[str, View]] = {
     "faults": View(
         "one fault of a node",
         {
-            "what": "lost (its process died), silent (no answer by the deadline) or crashed (its own code failed)",
+            "what": "done on purpose: killed, paused, delay, drop, duplicate, reorder, corrupt, partition, throttle; "
+            "noticed: lost (its process died), silent (no answer by the deadline), crashed (its own code failed)",
             "whom": "the node",
-            "since": "when it was noticed",
-            "until": "when the node was back: joined again, or its next update came; null if never",
+            "since": "when it was done or noticed",
+            "until": "when it was undone, or the node was back: joined again, or its next update came; null if never",
             "by": "who caused it on purpose; null if nobody did",
             "round": "the round in which it was noticed",
             "clients": "the clients on the node",
-            "detail": "a crashed node's last words",
+            "detail": "the signal, the strength of a fault of the network, or a crashed node's last words",
         },
     ),
     "events": View(

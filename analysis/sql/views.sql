@@ -189,8 +189,8 @@ select
 from log.everyone
 where direction is not null;
 
--- faults: one row a fault of a node, from when it was noticed until a host was back.
--- A host is back when it joins again; a silent one also when its answer comes.
+-- faults: one row a fault of a node: what was done to it and by whom, and what the coordinator noticed.
+-- What was done lasts until it is undone; a host is back when it joins again, a silent one also when its answer comes.
 create or replace view faults as
 with
     noticed as (
@@ -206,7 +206,23 @@ with
         select if(event = 'client.rejoined', name, peers[1]) as whom, ts
         from log.coordinator
         where event in ('client.rejoined', 'update.received')
-    )
+    ),
+    deeds as (
+        select split_part(event, '.', 2) as what, unnest(whom) as whom, ts, round, by, signal as detail
+        from log.supervisor
+        where event in ('client.killed', 'client.paused')
+    ),
+    undone as (
+        select if(event = 'client.restarted', 'killed', 'paused') as what, unnest(whom) as whom, ts
+        from log.supervisor
+        where event in ('client.restarted', 'client.unpaused')
+    ),
+    weather as (
+        select fault, what, unnest(whom) as whom, ts, round, by, settings::varchar as detail
+        from log.supervisor
+        where event = 'network.disturbed'
+    ),
+    healed as (select fault, ts from log.supervisor where event = 'network.healed')
 select
     noticed.what,
     noticed.whom,
@@ -218,6 +234,16 @@ select
     noticed.detail
 from noticed
 left join back on back.whom = noticed.whom and back.ts > noticed.ts
+group by all
+union all
+select deeds.what, deeds.whom, deeds.ts, min(undone.ts), deeds.by, deeds.round, null, deeds.detail
+from deeds
+left join undone on undone.what = deeds.what and undone.whom = deeds.whom and undone.ts > deeds.ts
+group by all
+union all
+select weather.what, weather.whom, weather.ts, min(healed.ts), weather.by, weather.round, null, weather.detail
+from weather
+left join healed on healed.fault = weather.fault and healed.ts > weather.ts
 group by all
 order by since;
 
