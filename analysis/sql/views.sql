@@ -208,7 +208,7 @@ with
         where event in ('client.rejoined', 'update.received')
     ),
     deeds as (
-        select split_part(event, '.', 2) as what, unnest(whom) as whom, ts, round, by, signal as detail
+        select split_part(event, '.', 2) as what, unnest(whom) as whom, ts, round, "by", signal as detail
         from log.supervisor
         where event in ('client.killed', 'client.paused')
     ),
@@ -218,7 +218,7 @@ with
         where event in ('client.restarted', 'client.unpaused')
     ),
     weather as (
-        select fault, what, unnest(whom) as whom, ts, round, by, settings::varchar as detail
+        select fault, what, unnest(whom) as whom, ts, round, "by", settings::varchar as detail
         from log.supervisor
         where event = 'network.disturbed'
     ),
@@ -236,12 +236,12 @@ from noticed
 left join back on back.whom = noticed.whom and back.ts > noticed.ts
 group by all
 union all
-select deeds.what, deeds.whom, deeds.ts, min(undone.ts), deeds.by, deeds.round, null, deeds.detail
+select deeds.what, deeds.whom, deeds.ts, min(undone.ts), deeds."by", deeds.round, null, deeds.detail
 from deeds
 left join undone on undone.what = deeds.what and undone.whom = deeds.whom and undone.ts > deeds.ts
 group by all
 union all
-select weather.what, weather.whom, weather.ts, min(healed.ts), weather.by, weather.round, null, weather.detail
+select weather.what, weather.whom, weather.ts, min(healed.ts), weather."by", weather.round, null, weather.detail
 from weather
 left join healed on healed.fault = weather.fault and healed.ts > weather.ts
 group by all
