@@ -125,7 +125,7 @@ VIEWS: Final[dict[str, View]] = {
             "whom": "the node",
             "since": "when it was done or noticed",
             "until": "when it was undone, or the node was back: joined again, or its next update came; null if never",
-            "by": "who caused it on purpose; null if nobody did",
+            "caused_by": "who caused it on purpose; null if nobody did",
             "round": "the round in which it was noticed",
             "clients": "the clients on the node",
             "detail": "the signal, the strength of a fault of the network, or a crashed node's last words",

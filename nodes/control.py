@@ -90,7 +90,7 @@ def order(run: Path, verb: str, whom: tuple[str, ...] = (), **settings: Any) -> 
     """Give a live run an order; what it says was done. Raises UserError if it was not."""
     facts = supervisor_of(run)
     if facts is None:
-        raise UserError(f"{run} is not live: nobody is there to {verb}")
+        raise UserError(f"{run} is not live; foltr resume lets a run that did not complete go on")
     keys = KeyPair(facts["public"].encode(), facts["secret"].encode())
     codec = Codec(LARGEST)
     with Line(facts["endpoint"], keys, facts["server"].encode(), LARGEST) as line:

@@ -3,6 +3,7 @@
 import platform
 import time
 from collections.abc import Callable
+from functools import cache
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -113,11 +114,11 @@ def run_record(plan: Plan) -> dict[str, Any]:
         "scenario_hash": scenario_hash(plan.scenario),
         "seed": plan.scenario.seed,
         "versions": {
-            "foltr": version("foltr"),
+            "foltr": _version("foltr"),
             "protocol": VERSION,
             "python": platform.python_version(),
             "machine": platform.machine(),
-            **{name: version(name) for name in BITS_DEPEND_ON},
+            **{name: _version(name) for name in BITS_DEPEND_ON},
         },
         "dimension": plan.ranker.dimension,
         "engine": plan.scenario.federation.engine,
@@ -133,3 +134,8 @@ def _enrolment(plan: Plan) -> dict[str, Any]:
         "clicks": [clicks_text(client.clicks) for client in plan.clients],
         "interactions": [client.interactions for client in plan.clients],
     }
+
+
+@cache
+def _version(package: str) -> str:
+    return version(package)

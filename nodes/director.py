@@ -122,6 +122,8 @@ class Director:
         if verb not in acts:
             raise UserError(f"an order is one of {', '.join([*acts, 'add', 'leave'])}; got {verb!r}")
         nodes = self._nodes(whom)
+        if verb != "restart" and (dead := [node for node in nodes if not self._hands.lives(node)]):
+            raise UserError(f"{_some(dead)} cannot be reached by {verb}: not running; foltr restart brings nodes back")
         acts[verb](nodes)
         return [f"{verb}: {node}" for node in nodes]
 

@@ -228,7 +228,7 @@ select
     noticed.whom,
     noticed.ts as since,
     min(back.ts) as until,
-    null::varchar as by,
+    null::varchar as caused_by,
     noticed.round,
     noticed.clients,
     noticed.detail
