@@ -3,7 +3,7 @@
 from html import escape
 from typing import Final
 
-__all__ = ["CHART_STYLE", "PAGE_STYLE", "document"]
+__all__ = ["CHART_STYLE", "PAGE_STYLE", "VARIABLES", "document"]
 
 _LIGHT: Final = {
     "paper": "#ffffff", "ink": "#1c2024", "quiet": "#5b6570", "line": "#d5dae0", "soft": "#f4f6f8", "link": "#0058a3",

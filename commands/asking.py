@@ -141,6 +141,25 @@ def verify(
 
 
 @app.command()
+def diagram(
+    reference: RunName,
+    rounds: Annotated[str | None, typer.Option(help="12, or 12..14; by default the round that tells most.")] = None,
+    nodes: Annotated[str | None, typer.Option(help="Nodes or clients, with commas between; all by default.")] = None,
+    target: Annotated[Path, typer.Option("--to", help="The picture to write.")] = Path("diagram.svg"),
+    runs: Runs = None,
+) -> None:
+    """Draw what nodes said to each other in some rounds: sends, receipts, losses, faults, late answers.
+
+    Example: foltr diagram latest --rounds 12..14 --nodes client-3,coordinator --to talk.svg
+    """
+    from analysis.diagram import write_diagram
+    from analysis.runs import find_run, runs_directory
+
+    write_diagram(find_run(reference, runs_directory(runs)), rounds, (nodes or "").split(",") if nodes else (), target)
+    typer.echo(f"wrote {target}")
+
+
+@app.command()
 def pack(
     reference: RunName,
     target: Annotated[Path | None, typer.Option("--to", help="The file to write; run.duckdb in the run.")] = None,
