@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from commands.options import Json, ScenarioName, Sets, new_app, print_json
+from commands.options import Json, RunName, Runs, ScenarioName, Sets, new_app, print_json
 
 __all__ = ["data_app", "scenario_app"]
 
@@ -54,6 +54,20 @@ def scenario_list(as_json: Json = False) -> None:
         print_json(names)
     else:
         typer.echo("\n".join(f"{name:24} {about}" for name, about in names.items()))
+
+
+@scenario_app.command("from-run")
+def scenario_from_run(reference: RunName, runs: Runs = None) -> None:
+    """Print a run's scenario with what was typed during the run as its timeline: run it again, get the same.
+
+    Example: foltr scenario from-run latest > again.toml
+    """
+    from analysis.rerun import scenario_from_run as from_run
+    from analysis.runs import find_run, open_run, runs_directory
+    from scenarios.toml_text import to_toml
+
+    with open_run(find_run(reference, runs_directory(runs))) as opened:
+        typer.echo(to_toml(from_run(opened), f"What happened in {opened.path.name}"), nl=False)
 
 
 @data_app.command("describe")
