@@ -65,6 +65,7 @@ class CoordinatorShell(Shell):
             journal.append("clients.enrolled", **_enrolment(plan))
         else:
             journal.append("run.resumed", round=past.closed, versions=run_record(plan)["versions"])
+        journal.flush()  # before anybody follows it
 
     @property
     def wake_at(self) -> float | None:

@@ -1,13 +1,14 @@
 """The evaluator: follows the coordinator's log and measures its models, many at once; never sits in the loop."""
 
 import os
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 import orjson
 
 from learning.data import Dataset
-from protocol.journal import Follower, Journal, journal_path
+from protocol.journal import Follower, Journal, journal_path, read_journal
 from protocol.messages import COORDINATOR
 from scenarios.plan import Plan
 
@@ -19,12 +20,14 @@ BLOCK: Final = 256
 
 _CLOSED: Final = b'{"event":"round.closed"'
 _FINISHED: Final = b'{"event":"run.finished"'
+_RESUMED: Final = b'{"event":"run.resumed"'
 
 
 class Evaluator:
     """Reads what is new in the log, measures what is due, appends the values to a log of its own."""
 
     def __init__(self, plan: Plan, data: Dataset) -> None:
+        self._measured = _measured(plan.run)  # by an earlier evaluator of this run
         self.journal = Journal(plan.run, EVALUATOR)
         self.latest: tuple[int, float] | None = None  # the last measured round and its nDCG, for the console
         self._follower = Follower(journal_path(plan.run, COORDINATOR))
@@ -51,9 +54,12 @@ class Evaluator:
                     self._unmeasured = model
             elif line.startswith(_FINISHED):
                 self._finished = True
+            elif line.startswith(_RESUMED):
+                self._finished = False
         if self._finished and self._unmeasured:
             due.append(self._unmeasured)  # a run that was stopped early ends with a measured model, too
             self._unmeasured = None
+        due = [model for model in due if model[0] not in self._measured]
         for start in range(0, len(due), BLOCK):
             self._measure(due[start : start + BLOCK])
         return bool(lines)
@@ -69,3 +75,12 @@ class Evaluator:
         self.journal.append("metric.measured", name=self._name, split="test", rounds=rounds, values=values)
         self.journal.flush()
         self.latest = (rounds[-1], float(values[-1]))
+
+
+def _measured(run: Path) -> set[int]:
+    """The rounds that the evaluator's log of a run has values of."""
+    path = journal_path(run, EVALUATOR)
+    if not path.exists():
+        return set()
+    records = read_journal(path)
+    return {number for one in records if one["event"] == "metric.measured" for number in one["rounds"]}

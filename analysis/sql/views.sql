@@ -4,11 +4,13 @@
 
 -- run: one row; what was run, and how it ended. The supervisor tells the end that the coordinator could not.
 create or replace view run as
-with ends as (
-    select ts, outcome, reason, true as own from log.coordinator where event = 'run.finished'
-    union all
-    select ts, outcome, reason, false from log.supervisor where event = 'run.abandoned'
-)
+with
+    resumed as (select max(ts) as ts from log.coordinator where event = 'run.resumed'),
+    ends as (
+        select ts, outcome, reason, true as own from log.coordinator where event = 'run.finished'
+        union all
+        select ts, outcome, reason, false from log.supervisor where event = 'run.abandoned'
+    )
 select
     started.scenario ->> '$.name' as name,
     started.scenario,
@@ -24,12 +26,23 @@ select
     ended.reason,
     epoch(ended.ts - started.ts) as seconds
 from (from log.coordinator where event = 'run.started' order by seq limit 1) as started
-left join (from ends order by own desc, ts desc limit 1) as ended on true;
+left join (
+    from ends
+    where ts > (from resumed) or (from resumed) is null
+    order by own desc, ts desc
+    limit 1
+) as ended on true;
 
 -- nodes: one row a process, in the order in which they were started; a node that was restarted has several.
 create or replace view nodes as
 with
-    started as (select name, role, pid, ts, seq from log.supervisor where event = 'node.started'),
+    started as (
+        select name, role, pid, ts, seq from log.supervisor where event = 'node.started'
+        union all
+        select node, role, pid, ts, seq
+        from log.everyone
+        where event = 'node.ready' and not exists (from log.supervisor where event = 'node.started')
+    ),
     exited as (select name, pid, ts, code from log.supervisor where event = 'node.exited'),
     enrolled as (
         select unnest(clients) as client, unnest(hosts) as host
