@@ -1,0 +1,216 @@
+"""Whether a run did what every run must: the invariants of `checks/*.sql`, and the arithmetic of its models.
+
+A check holds, or fails with offenders, or cannot be told. SQL compares what the log says with what else it says; what
+must be computed bit for bit, a model's hash and its aggregation, is computed here, some rounds at a time.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.log import sql_text
+from analysis.queries import one_sentence
+from analysis.runs import Run
+from learning.aggregation import Rule
+from learning.errors import LearningError
+from protocol.errors import FoltrError
+from protocol.terms import fingerprint
+from scenarios.load import from_dict
+from scenarios.plan import Plan
+
+__all__ = ["Check", "Verdict", "check", "check_text", "verdict"]
+
+Verdict = Literal["held", "failed", "unknown"]
+FIRST: Final = 5  # offenders that are told
+BATCH: Final = 1 << 22  # weights that are in memory at once: 32 MiB
+
+NEXT_MODELS: Final = """
+select seq, round, model, theta, len(participants)
+from closings
+where seq > $last
+order by seq
+limit $limit
+"""
+THEIR_UPDATES: Final = """
+create or replace temp table batch as
+with
+    wanted as (from answers where closed between $first and $last),
+    kept as (from weights where round between (select min(round) from wanted) and (select max(round) from wanted))
+select wanted.closed, kept.n, kept.theta
+from wanted
+join members using (client)
+join kept on kept.seq = wanted.seq and kept.client = wanted.client
+where len(kept.theta) = $dimension
+order by wanted.closed, members.number
+"""
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class _Model(NamedTuple):
+    """A closed round: its model, how many updates are in it, and those of them whose weights the log has."""
+
+    round: int
+    theta: Floats
+    model: str
+    participants: int
+    thetas: Floats
+    interactions: Integers
+
+
+@dataclass(slots=True)
+class Check:
+    """One invariant of a run: what must hold, whether it does, and the first of those that break it.
+
+    limits  why it cannot be told, in words; empty if it can
+    """
+
+    name: str
+    sentence: str
+    offenders: list[dict[str, Any]] = field(default_factory=list)
+    count: int = 0
+    limits: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Failed if anything breaks it; else unknown if not all could be looked at."""
+        return "failed" if self.count else "unknown" if self.limits else "held"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The check as JSON has it."""
+        return {
+            "name": self.name,
+            "sentence": self.sentence,
+            "verdict": self.verdict,
+            "count": self.count,
+            "offenders": self.offenders,
+            "limits": self.limits,
+        }
+
+    def blame(self, **offender: Any) -> None:
+        """Count one that breaks it; the first ones are told."""
+        self.count += 1
+        if self.count <= FIRST:
+            self.offenders.append(offender)
+
+
+def check(run: Run) -> list[Check]:
+    """Every check of a run, live, finished or packed, in the order of their names."""
+    run.sql("select 1")  # so that the views are there, over the files that there are by now
+    with one_sentence(), run.database.cursor() as facts:
+        for name in ("facts_of_packed" if run.packed else "facts_of_journals", "facts"):
+            facts.execute(sql_text(name))
+        checks = [_asked(facts, name, text) for name, text in _texts()] + _computed(facts, _rule(facts))
+        silent = facts.execute("from spoken limit 1").fetchone() is None
+    if silent:
+        checks = [Check(one.name, one.sentence, limits="the coordinator has logged nothing") for one in checks]
+    return sorted(checks, key=lambda one: one.name)
+
+
+def verdict(checks: list[Check]) -> Verdict:
+    """Of all checks together: failed if one failed, else unknown if one is."""
+    found = {one.verdict for one in checks}
+    return "failed" if "failed" in found else "unknown" if "unknown" in found else "held"
+
+
+def check_text(checks: list[Check]) -> str:
+    """All checks for a person at a terminal: a line each, and the first offenders of those that failed."""
+    lines = []
+    for one in checks:
+        lines.append(f"{one.verdict:8} {one.name}: {one.sentence}")
+        lines += [f"{'':8}   {offender['detail']}" for offender in one.offenders]
+        if one.count > len(one.offenders):
+            lines.append(f"{'':8}   … and {one.count - len(one.offenders):,} more")
+        if one.limits:
+            lines.append(f"{'':8}   {one.limits}")
+    return "\n".join(lines)
+
+
+def _texts() -> Iterator[tuple[str, str]]:
+    """The names and texts of the checks in SQL."""
+    for path in (files("analysis") / "checks").iterdir():
+        if path.name.endswith(".sql"):
+            yield path.name.removesuffix(".sql"), path.read_text(encoding="utf-8")
+
+
+def _asked(facts: duckdb.DuckDBPyConnection, name: str, text: str) -> Check:
+    """A check in SQL: its sentence is its first line, its offenders are its rows."""
+    made = Check(name, text.partition("\n")[0].removeprefix("-- "))
+    rows = facts.execute(text).fetchall()
+    columns = [one[0] for one in facts.description or []]
+    made.offenders = [dict(zip(columns, row, strict=True)) for row in rows[:FIRST]]
+    made.count = len(rows)
+    return made
+
+
+def _rule(facts: duckdb.DuckDBPyConnection) -> Rule | str:
+    """The run's aggregation rule, or why it cannot be had."""
+    told = facts.execute("select scenario from spoken where event = 'run.started' order by seq").fetchone()
+    if told is None or told[0] is None:
+        return "the log does not tell the run's scenario"
+    try:
+        return Plan(from_dict(json.loads(told[0])), Path(), features=0, cores=1).rule
+    except (FoltrError, LearningError) as error:
+        return f"this version cannot read the run's scenario: {' '.join(str(error).split())}"
+
+
+def _computed(facts: duckdb.DuckDBPyConnection, rule: Rule | str) -> list[Check]:
+    """The checks that need arithmetic: every model's hash, and every model out of the updates that are in it."""
+    hashes = Check("models-have-their-hashes", "Every model's hash is that of its weights.")
+    repeated = Check(
+        "aggregations-can-be-repeated", "The updates in a model, aggregated again in client order, give the same bits."
+    )
+    before: tuple[int, Floats] = (-1, np.empty(0))
+    known = unknown = 0
+    for one in _rounds(facts):
+        if fingerprint(one.theta) != one.model:
+            detail = f"model {one.round} is called {one.model}, and is {fingerprint(one.theta)}"
+            hashes.blame(round=one.round, detail=detail)
+        if one.round > 0:
+            if isinstance(rule, str) or len(one.thetas) != one.participants or before[0] != one.round - 1:
+                unknown += 1
+            else:
+                known += 1
+                problem = _difference(rule, one, before[1])
+                if problem:
+                    repeated.blame(round=one.round, detail=f"model {one.round} {problem}")
+        before = (one.round, one.theta)
+    if isinstance(rule, str):
+        repeated.limits = rule
+    elif unknown:
+        repeated.limits = f"the log lacks weights that {unknown:,} of {known + unknown:,} models are made of"
+    return [hashes, repeated]
+
+
+def _rounds(facts: duckdb.DuckDBPyConnection) -> Iterator[_Model]:
+    """Every model in the order of the log, some rounds in memory at a time."""
+    largest = "select max(len(theta)), max(len(participants)) from closings"
+    dimension, clients = (one or 1 for one in facts.execute(largest).fetchall()[0])
+    at_once, last = max(1, BATCH // (dimension * clients)), -1
+    while rows := facts.execute(NEXT_MODELS, {"last": last, "limit": at_once}).fetchall():
+        facts.execute(THEIR_UPDATES, {"first": rows[0][0], "last": rows[-1][0], "dimension": dimension})
+        told = facts.execute("select closed, n from batch").fetchnumpy()
+        weights = facts.execute("select unnest(theta) as weight from batch").fetchnumpy()["weight"]
+        thetas, counts = np.asarray(weights).reshape(-1, dimension), np.asarray(told["n"], dtype=np.int64)
+        bounds = np.searchsorted(told["closed"], [row[0] for row in rows] + [rows[-1][0] + 1])
+        for (_, number, model, theta, size), start, end in zip(rows, bounds, bounds[1:], strict=False):
+            yield _Model(number, np.array(theta or []), model, size, thetas[start:end], counts[start:end])
+        last = rows[-1][0]
+
+
+def _difference(rule: Rule, one: _Model, before: Floats) -> str:
+    """What is wrong with a model that its updates should give; empty if they do."""
+    try:
+        made = rule(one.thetas, one.interactions, before).theta
+    except LearningError as error:
+        return f"cannot be aggregated from its updates: {error}"
+    same = made.tobytes() == one.theta.tobytes()
+    return "" if same else f"is not what its updates give, which is {fingerprint(made)}"
