@@ -133,7 +133,7 @@ def _meant(reference: str, runs: Path) -> list[Path]:
 
 def _final(run: Path) -> dict[str, float] | None:
     """The last values of the metrics of the model and of all clients together; none for a run that did not complete."""
-    with open_run(run) as opened:
+    with open_run(run, snapshot=True) as opened:
         if opened.rows("select outcome from run") != [{"outcome": "completed"}]:
             return None
         rows = opened.rows(sql_text("final_metrics"))

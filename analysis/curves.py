@@ -53,7 +53,7 @@ def curves(runs: Sequence[Path], metric: str, *, each: bool = False) -> list[Cur
 
 
 def _measured(run: Path, metric: str) -> Curve:
-    with open_run(run) as opened:
+    with open_run(run, snapshot=True) as opened:
         rows = opened.rows(sql_text("curve"), {"metric": metric})
         shaded = windows(opened)
     return Curve("", (str(run),), [row["round"] for row in rows], [row["value"] for row in rows], windows=tuple(shaded))

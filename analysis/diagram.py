@@ -84,7 +84,7 @@ def write_diagram(run: Path, rounds: str | None, nodes: Sequence[str], target: P
         raise UserError(f"a diagram's name must end in .svg; got {target}")
     if rounds is not None and not ROUNDS.fullmatch(rounds):
         raise UserError(f"rounds must be a number or first..last; got {rounds!r}")
-    with open_run(run) as opened:
+    with open_run(run, snapshot=True) as opened:
         first, _, last = (rounds or str(telling_round(opened))).partition("..")
         drawn = diagram(conversation(opened, int(first), int(last or first), nodes))
     try:

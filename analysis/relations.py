@@ -4,7 +4,8 @@
     log.everyone                                     all nodes' records
     log.lines                                        all files' lines as JSON, null where a line is not JSON
 
-Types come from the schema and are never inferred. A damaged line is a row of nulls, which `log.<node>` leaves out.
+Types come from the schema and are never inferred. A damaged line is a row of nulls, which `log.<node>` leaves out. In a
+snapshot the records are tables without weights: the files are read once, and what is asked then takes milliseconds.
 """
 
 from collections.abc import Sequence
@@ -23,6 +24,7 @@ COLUMNS: Final[dict[str, str]] = COMMON | WIRE | {name: kind for name, (kind, _m
 FILES_OF_ONE: Final = ("coordinator", "evaluator", "supervisor")
 SMALLEST_LIMIT: Final = 1 << 24  # 16 MiB, DuckDB's own default for the longest object
 NUMBER: Final = 25  # bytes: the longest float64 in JSON is 24, and a comma
+WEIGHTS: Final = ("theta", "thetas")  # what a log is large by
 HEAD: Final = 8  # the first records are the run's start and its clients
 
 
@@ -36,17 +38,17 @@ def literal(value: str | Path) -> str:
     return "'" + str(value).replace("'", "''") + "'"
 
 
-def log_relations(run: Path, files: Sequence[Path], limit: int) -> str:
+def log_relations(run: Path, files: Sequence[Path], limit: int, *, snapshot: bool = False) -> str:
     """The statements that create the relations over these files of a run, whose lines have at most `limit` bytes."""
     nodes = {f"log.{node}": [one for one in files if one == journal_path(run, node)] for node in FILES_OF_ONE}
-    return "\n".join(
-        [
-            "create schema if not exists log;",
-            *(_records(relation, chosen, limit) for relation, chosen in nodes.items()),
-            _records("log.everyone", files, limit),
-            _lines(files, limit),
-        ]
-    )
+    others = [one for one in files if not any(one in chosen for chosen in nodes.values())]
+    if snapshot:
+        records = [_table(relation, chosen, limit) for relation, chosen in (nodes | {"log.others": others}).items()]
+        everyone = " union all ".join(f"from {relation}" for relation in (*nodes, "log.others"))
+        records.append(f"create view log.everyone as {everyone};")
+    else:
+        records = [_view(relation, chosen, limit) for relation, chosen in (nodes | {"log.everyone": files}).items()]
+    return "\n".join(["create schema if not exists log;", *records, _lines(files, limit)])
 
 
 def longest_record(run: Path) -> int:
@@ -75,15 +77,25 @@ def _parsed(line: bytes) -> dict[str, Any]:
     return record if isinstance(record, dict) else {}
 
 
-def _records(relation: str, files: Sequence[Path], limit: int) -> str:
+def _view(relation: str, files: Sequence[Path], limit: int) -> str:
+    return f"create or replace view {relation} as {_records(files, limit, COLUMNS)};"
+
+
+def _table(relation: str, files: Sequence[Path], limit: int) -> str:
+    kept = {name: kind for name, kind in COLUMNS.items() if name not in WEIGHTS}
+    nothing = ", ".join(f"null::{COLUMNS[name]} as {name}" for name in WEIGHTS)
+    return f"create table {relation} as select *, {nothing} from ({_records(files, limit, kept)});"  # noqa: S608 - ours
+
+
+def _records(files: Sequence[Path], limit: int, columns: dict[str, str]) -> str:
     if files:
-        columns = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in COLUMNS.items())
-        source = f"read_json({_list(files)}, columns = {{{columns}}}, {_options(limit)})"
+        typed = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in columns.items())
+        source = f"read_json({_list(files)}, columns = {{{typed}}}, {_options(limit)})"
     else:
-        columns = ", ".join(f'null::{kind} as "{name}"' for name, kind in COLUMNS.items())
-        source = f"(select {columns} limit 0)"
+        empty = ", ".join(f'null::{kind} as "{name}"' for name, kind in columns.items())
+        source = f"(select {empty} limit 0)"
     stamped = "* replace (make_timestamp(round(ts * 1e6)::bigint) as ts)"
-    return f"create or replace view {relation} as from {source} select {stamped} where event is not null;"
+    return f"from {source} select {stamped} where event is not null"
 
 
 def _lines(files: Sequence[Path], limit: int) -> str:

@@ -69,18 +69,22 @@ def run_names(runs: Sequence[Path]) -> list[str]:
     return names if len(set(names)) == len(names) else [str(run) for run in runs]
 
 
-def open_run(run: Path, target: Path | None = None) -> "Run":
-    """The database over a run's directory, live or finished, or over a packed file; it may write `target` only."""
+def open_run(run: Path, target: Path | None = None, *, snapshot: bool = False) -> "Run":
+    """The database over a run's directory, live or finished, or over a packed file; it may write `target` only.
+
+    A snapshot is the run as it is now and without weights: its log is read once, and many questions are then cheap.
+    """
     if not is_run(run):
         raise UserError(f"a run must be a directory with a journal, or a packed file, got {run}")
-    return Run(run.resolve(), target)
+    return Run(run.resolve(), target, snapshot=snapshot)
 
 
 class Run(Log):
     """One run's views, to be asked in SQL."""
 
-    def __init__(self, path: Path, target: Path | None = None) -> None:
+    def __init__(self, path: Path, target: Path | None = None, *, snapshot: bool = False) -> None:
         self.path = path
+        self._snapshot = snapshot
         self._defined: tuple[list[Path], int] | None = None
         packed = packed_file(path)
         try:
@@ -91,11 +95,11 @@ class Run(Log):
         self.packed = packed is not None
 
     def _refresh(self) -> None:
-        if self.packed:
+        if self.packed or (self._snapshot and self._defined is not None):
             return
         now = (journal_files(self.path), longest_record(self.path))
         if now != self._defined:
-            define_views(self.database, self.path, *now)
+            define_views(self.database, self.path, *now, snapshot=self._snapshot)
             self._defined = now
 
 

@@ -135,3 +135,29 @@ def test_a_record_longer_than_the_smallest_limit_is_read(tmp_path):
     assert (tmp_path / "journal" / "coordinator.jsonl").stat().st_size > 1 << 24
     with open_run(tmp_path) as run:
         assert run.rows("select count(*) as n, sum(norm) as s from updates") == [{"n": count, "s": 1.5 * count}]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_snapshot_answers_the_same_but_for_weights(run, played, view):
+    """Every view has the same columns and rows, with nothing in place of weights."""
+    with open_run(played, snapshot=True) as snapshot:
+        assert snapshot.columns(view) == run.columns(view)
+        weights = [name for name in ("theta", "delta") if name in run.columns(view)]
+        left_out = f"exclude ({', '.join(weights)})" if weights else ""
+        query = f"select * {left_out} from {view} order by all"
+        assert snapshot.rows(query) == run.rows(query)
+        for name in weights:
+            assert snapshot.rows(f"from {view} where {name} is not null") == []
+
+
+def test_a_snapshot_stays_as_it_was(played, tmp_path):
+    """What is written later is in the next snapshot."""
+    copy = shutil.copytree(played, tmp_path / "run")
+    with open_run(copy, snapshot=True) as snapshot:
+        before = snapshot.rows("select count(*) as n from rounds")
+        journal = Journal(copy, "coordinator")
+        journal.append("round.closed", round=4, theta=[0.0, 0.0])
+        journal.close()
+        assert snapshot.rows("select count(*) as n from rounds") == before
+    with open_run(copy, snapshot=True) as snapshot:
+        assert snapshot.rows("select count(*) as n from rounds") == [{"n": before[0]["n"] + 1}]
