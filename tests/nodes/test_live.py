@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from nodes import control
 from nodes.launch import launch
 from protocol.journal import journal_path, read_journal
 from scenarios.load import load_scenario
