@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from analysis.log import sql_text
 from analysis.queries import one_sentence
-from analysis.runs import Run
+from analysis.runs import Run, open_run
 from learning.aggregation import Rule
 from learning.errors import LearningError
 from protocol.errors import FoltrError
@@ -25,7 +25,7 @@ from protocol.terms import fingerprint
 from scenarios.load import from_dict
 from scenarios.plan import Plan
 
-__all__ = ["Check", "Verdict", "check", "check_text", "verdict"]
+__all__ = ["Check", "Verdict", "check", "check_text", "problems", "verdict"]
 
 Verdict = Literal["held", "failed", "unknown"]
 FIRST: Final = 5  # offenders that are told
@@ -119,6 +119,13 @@ def verdict(checks: list[Check]) -> Verdict:
     """Of all checks together: failed if one failed, else unknown if one is."""
     found = {one.verdict for one in checks}
     return "failed" if "failed" in found else "unknown" if "unknown" in found else "held"
+
+
+def problems(path: Path) -> list[str]:
+    """What is wrong with a run's log, a sentence a failed check: its name and its first offender."""
+    with open_run(path) as run:
+        broken = [one for one in check(run) if one.verdict == "failed"]
+    return [f"{one.name}: {one.offenders[0]['detail']} ({one.count:,} in all)" for one in broken]
 
 
 def check_text(checks: list[Check]) -> str:
