@@ -5,7 +5,7 @@ from typing import Any
 from analysis.summary import Expectation, Summary
 from learning.data import Description
 
-__all__ = ["description_text", "nodes_text", "summary_text"]
+__all__ = ["description_text", "measurement_text", "nodes_text", "summary_text"]
 
 
 def summary_text(summary: Summary, command: str, reference: str) -> str:
@@ -78,6 +78,13 @@ def nodes_text(rows: list[dict[str, Any]]) -> str:
         memory = f"{row['memory'] / 1e6:,.0f} MB" if row["memory"] else ""
         lines.append(f"{row['name']:16} {row['state']:8} {row['pid'] or '':>8} {memory:>9} {heard:>11}  {clients}")
     return "\n".join(lines)
+
+
+def measurement_text(row: dict[str, Any]) -> str:
+    """One line of `foltr bench`."""
+    mark = "met" if row["met"] else "NOT MET"
+    figures = f"{row['value']:>12,.4g} {row['unit']:5} floor {row['floor']:>10,.4g}  ratio {row['ratio']:>8,.3g}"
+    return f"{row['name']:70} {figures}  goal {row['goal']:16} {mark}"
 
 
 def _label(name: str) -> str:

@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory, mkdtemp
 
 import numpy as np
 
+from bench.measurement import Measurement, at_least, at_most
 from learning.data import Dataset, Queries, describe, open_dataset
 from learning.data.arrays import SPLITS, array_names
 
@@ -17,8 +18,8 @@ SYNTHETIC = "synthetic:mq2007"
 REPEATS = 3  # the least of them counts
 
 
-def measure() -> list[dict[str, object]]:
-    """One row a benchmark: name, value, unit, floor, ratio (of value to floor), goal, and whether it is met."""
+def measure() -> list[Measurement]:
+    """Parsing, opening again, making."""
     before = os.environ.get("FOLTR_CACHE")
     try:
         with TemporaryDirectory() as scratch:
@@ -29,7 +30,7 @@ def measure() -> list[dict[str, object]]:
             os.environ["FOLTR_CACHE"] = before
 
 
-def _measure_in(scratch: Path) -> list[dict[str, object]]:
+def _measure_in(scratch: Path) -> list[Measurement]:
     data = _open_cold(SYNTHETIC, scratch)
     folder = scratch / "letor"
     folder.mkdir()
@@ -47,22 +48,10 @@ def _measure_in(scratch: Path) -> list[dict[str, object]]:
     reopen = 1e3 * _least(lambda: open_dataset(SYNTHETIC))
     mapped = 1e3 * _least(lambda: [np.load(entry / name, mmap_mode="r") for name in array_names()])
     return [
-        _row("parse LETOR text into the cache (floor: split, float)", parse, "MB/s", plain, ">= 30", met=parse >= 30),
-        _row("open a cached data set (floor: mapping its arrays)", reopen, "ms", mapped, "< 50", met=reopen < 50),
-        _row("make synthetic:mq2007 (floor: drawing its training numbers)", make, "s", draw, "< 2", met=make < 2),
+        at_least("parse LETOR text into the cache (floor: split, float)", parse, "MB/s", plain, limit=30),
+        at_most("open a cached data set (floor: mapping its arrays)", reopen, "ms", mapped, limit=50),
+        at_most("make synthetic:mq2007 (floor: drawing its training numbers)", make, "s", draw, limit=2),
     ]
-
-
-def _row(name: str, value: float, unit: str, floor: float, goal: str, *, met: bool) -> dict[str, object]:
-    return {
-        "name": name,
-        "value": value,
-        "unit": unit,
-        "floor": floor,
-        "ratio": value / floor,
-        "goal": goal,
-        "met": met,
-    }
 
 
 def _least(action: Callable[[], object]) -> float:
