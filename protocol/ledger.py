@@ -47,8 +47,8 @@ class Ledger:
         self.awaited = set(hosts)
         self.answered[:] = False
         self._owed = dict.fromkeys(members.hosts, 0) | {host: len(members.numbers(host)) for host in hosts}
-        self._asked[:] = False
-        for host in hosts:
+        self._asked[:] = len(hosts) == len(members.hosts)
+        for host in hosts if len(hosts) < len(members.hosts) else ():
             self._asked[members.hosts[host]] = True
         self._asked &= members.active
 

@@ -89,7 +89,16 @@ class Pdgd:
         self._click = np.array([model.click for model in models])
         self._stop = np.array([model.stop for model in models])
         self._examination = np.array([[(1.0 / rank) ** model.eta for rank in range(1, at + 1)] for model in models])
-        self._longest = int(np.diff(queries.offsets).max())
+        longest = int(np.diff(queries.offsets).max())
+        self._workspace = (  # what a call scribbles on; a learner works for one thread
+            np.empty(GENERATOR_WORDS, np.uint64),
+            np.empty(self._interactions.max(), np.int64),
+            np.empty((3, -(-longest // BLOCK) * BLOCK)),
+            np.empty((longest + 1, ranker.hidden)),
+            np.empty((4, at + 1)),
+            np.empty(at, np.int64),
+            np.empty(at, np.bool_),
+        )
 
     def train(self, theta: Reals, round: int, members: Integers | None = None) -> LocalUpdates:  # noqa: A002 (the domain's word)
         """The updates of the members (indices into the cohort; all of it if None) from the global model θ [d]."""
@@ -97,20 +106,19 @@ class Pdgd:
             raise LearningError(f"the model must have the shape ({self._ranker.dimension},); got {theta.shape}")
         if not 0 <= round < WORD:
             raise LearningError(f"the round must be from 0 to 2^64 - 1; got {round}")
-        size = len(self._keys)
-        chosen = np.arange(size) if members is None else np.ascontiguousarray(members, dtype=np.int64)
-        if len(chosen) and not (chosen.min() >= 0 and chosen.max() < size):
-            raise LearningError(f"members must be from 0 to {size - 1}; got {chosen.min()} to {chosen.max()}")
-        interactions = self._interactions[chosen]
-        thetas = np.empty((len(chosen), self._ranker.dimension))
-        online = np.empty(len(chosen))
-        padded = -(-self._longest // BLOCK) * BLOCK
-        at = len(self._discounts)
+        keys, interactions, user = self._keys, self._interactions, self._user
+        if members is not None:
+            chosen, size = np.ascontiguousarray(members, dtype=np.int64), len(keys)
+            if len(chosen) and not (chosen.min() >= 0 and chosen.max() < size):
+                raise LearningError(f"members must be from 0 to {size - 1}; got {chosen.min()} to {chosen.max()}")
+            keys, interactions, user = keys[chosen], interactions[chosen], user[chosen]
+        thetas = np.empty((len(keys), self._ranker.dimension))
+        online = np.empty(len(keys))
         _train(
             np.array(theta, dtype=np.float64),
-            self._keys[chosen],
+            keys,
             interactions,
-            self._user[chosen],
+            user,
             self._click,
             self._stop,
             self._examination,
@@ -127,13 +135,7 @@ class Pdgd:
             self._batch,
             thetas,
             online,
-            np.empty(GENERATOR_WORDS, np.uint64),
-            np.empty(interactions.max(initial=0), np.int64),
-            np.empty((3, padded)),
-            np.empty((self._longest + 1, self._ranker.hidden)),
-            np.empty((4, at + 1)),
-            np.empty(at, np.int64),
-            np.empty(at, np.bool_),
+            *self._workspace,
         )
         return LocalUpdates(thetas=thetas, interactions=interactions, online=online)
 
