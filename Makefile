@@ -8,7 +8,7 @@ quickstart: .venv/.installed
 	@$(BIN)/foltr run quickstart
 
 test: lint
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff check .
