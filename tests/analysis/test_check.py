@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from analysis import open_run
-from analysis.check import Check, check, check_text, verdict
+from analysis.check import Check, check, check_text, problems, verdict
 from analysis.pack import pack
 from commands.checking import app
 from nodes.launch import launch
@@ -472,6 +472,19 @@ def test_a_doctored_weight_is_found_in_small_batches_too(copy, monkeypatch):
     write(copy, records)
     offender = checks_of(copy)["aggregations-can-be-repeated"].offenders[0]
     assert offender["round"] == 4
+
+
+def test_problems_are_the_failed_checks_in_words(checked, copy):
+    """A sentence each; none if all is well, or if it cannot be told."""
+    assert problems(checked) == []
+    records = records_of(copy)
+    a_round_too_few(records)
+    a_second_end(records)
+    write(copy, records)
+    assert problems(copy) == [
+        "rounds-follow-one-another: model 5 was made after model 3 (1 in all)",
+        "the-run-starts-and-ends-once: run.finished came after the run had ended (1 in all)",
+    ]
 
 
 # --- the command -----------------------------------------------------------------------------------------------------
