@@ -50,7 +50,7 @@ def _drawing(curves: Sequence[Curve], metric: str) -> Iterator[str]:
     upright = Axis([one for one in values if isfinite(one)] or [0.0], ticks=5)
     along = Axis([one for curve in curves for one in curve.rounds] or [0], ticks=8, smallest_step=1)
     yield (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(metric)} by round" '
+        f'<svg class="curves" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(metric)} by round" '
         f'xmlns="http://www.w3.org/2000/svg"><style>{CHART_STYLE}</style>'
     )
     for window in shaded(curves):

@@ -9,12 +9,12 @@ import numpy as np
 
 from analysis.beginnings import beginning
 from analysis.log import sql_text
-from analysis.runs import open_run, run_names
+from analysis.runs import Run, open_run, run_names
 from analysis.statistics import interval_factor
 from analysis.windows import Window, merged, windows
 from protocol.errors import UserError
 
-__all__ = ["CONFIDENCE", "Curve", "curves"]
+__all__ = ["CONFIDENCE", "Curve", "curves", "measured"]
 
 CONFIDENCE: Final = 0.95
 
@@ -43,20 +43,25 @@ def curves(runs: Sequence[Path], metric: str, *, each: bool = False) -> list[Cur
     all of them have, with the confidence band of Student's t. Two runs of the same seed and fold are no repeats, so an
     experiment that has such, and any if `each` is wanted, is drawn run by run.
     """
-    measured = {run: _measured(run, metric) for run in runs}
-    if not any(one.rounds for one in measured.values()):
+    found = {run: _opened(run, metric) for run in runs}
+    if not any(one.rounds for one in found.values()):
         known = sorted({name for run in runs for name in _metrics(run)})
         raise UserError(f"the metric must be one of {', '.join(known) or 'none yet'}; got {metric!r}")
     groups = [[run] for run in runs] if each else _experiments(runs)
-    made = [_mean([measured[run] for run in group]) for group in groups]
+    made = [_mean([found[run] for run in group]) for group in groups]
     return [replace(one, label=label) for one, label in zip(made, _labels(groups), strict=True)]
 
 
-def _measured(run: Path, metric: str) -> Curve:
+def measured(run: Run, metric: str) -> Curve:
+    """The metric's curve of an opened run, with its faults and phases."""
+    rows = run.rows(sql_text("curve"), {"metric": metric})
+    rounds, values = [row["round"] for row in rows], [row["value"] for row in rows]
+    return Curve(metric, (str(run.path),), rounds, values, windows=tuple(windows(run)))
+
+
+def _opened(run: Path, metric: str) -> Curve:
     with open_run(run, snapshot=True) as opened:
-        rows = opened.rows(sql_text("curve"), {"metric": metric})
-        shaded = windows(opened)
-    return Curve("", (str(run),), [row["round"] for row in rows], [row["value"] for row in rows], windows=tuple(shaded))
+        return measured(opened, metric)
 
 
 def _metrics(run: Path) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Final
 
 from analysis.conversation import Conversation, Happening, Message, conversation, telling_round
 from analysis.runs import open_run
-from analysis.style import VARIABLES
+from analysis.style import VARIABLES, scoped
 from protocol.errors import UserError
 from protocol.messages import COORDINATOR
 
@@ -27,19 +27,19 @@ MARGIN: Final = 84  # for the times
 LANE: Final = 120
 GONE: Final = ("lost", "killed", "crashed", "paused", "left")  # a node's line is thin from here …
 BACK: Final = ("joined", "rejoined", "unpaused", "added")  # … to here
-STYLE: Final = (
-    VARIABLES
-    + "text{font:12px system-ui,sans-serif;fill:var(--ink)}.node{font-weight:600;font-size:13px}"
-    + ".paper{fill:var(--paper)}.time{fill:var(--quiet);font-size:11px}.life{stroke:var(--quiet);stroke-width:2}"
-    + ".life.gone{stroke:var(--bad);stroke-dasharray:3 5}.round{stroke:var(--quiet);stroke-dasharray:1 3}"
-    + ".arrow{fill:none;stroke:var(--c0);stroke-width:1.5}.head{fill:var(--c0)}"
-    + ".answer .arrow{stroke:var(--c2)}.answer .head{fill:var(--c2)}"
-    + ".refused .arrow,.lost .arrow,.cross{stroke:var(--bad);stroke-width:2;fill:none}.refused .head{fill:var(--bad)}"
-    + ".lost .arrow{stroke-dasharray:6 4}.unseen .arrow{stroke-dasharray:2 4}"
-    + ".word{paint-order:stroke;stroke:var(--paper);stroke-width:4px;stroke-linejoin:round}"
-    + ".refused .word,.lost .word,.bad .word{fill:var(--bad);font-weight:600}"
-    + ".dot{fill:var(--good)}.bad .dot{fill:var(--bad)}.hit{stroke:transparent;stroke-width:12;fill:none}"
-    + ".message:hover .arrow{stroke-width:3.5}"
+STYLE: Final = VARIABLES + scoped(
+    "svg.talk",
+    "text{font:12px system-ui,sans-serif;fill:var(--ink)}.node{font-weight:600;font-size:13px}"
+    ".paper{fill:var(--paper)}.time{fill:var(--quiet);font-size:11px}.life{stroke:var(--quiet);stroke-width:2}"
+    ".life.gone{stroke:var(--bad);stroke-dasharray:3 5}.round{stroke:var(--quiet);stroke-dasharray:1 3}"
+    ".arrow{fill:none;stroke:var(--c0);stroke-width:1.5}.head{fill:var(--c0)}"
+    ".answer .arrow{stroke:var(--c2)}.answer .head{fill:var(--c2)}"
+    ".refused .arrow,.lost .arrow,.cross{stroke:var(--bad);stroke-width:2;fill:none}.refused .head{fill:var(--bad)}"
+    ".lost .arrow{stroke-dasharray:6 4}.unseen .arrow{stroke-dasharray:2 4}"
+    ".word{paint-order:stroke;stroke:var(--paper);stroke-width:4px;stroke-linejoin:round}"
+    ".refused .word,.lost .word,.bad .word{fill:var(--bad);font-weight:600}"
+    ".dot{fill:var(--good)}.bad .dot{fill:var(--bad)}.hit{stroke:transparent;stroke-width:12;fill:none}"
+    ".message:hover .arrow{stroke-width:3.5}",
 )
 
 
@@ -64,8 +64,9 @@ def diagram(talk: Conversation) -> str:
     grid = _grid(talk)
     title = f"round {talk.first:,}" if talk.first == talk.last else f"rounds {talk.first:,} to {talk.last:,}"
     size = f'width="{grid.width}" height="{grid.height}"'
+    box = f'viewBox="0 0 {grid.width} {grid.height}" {size}'
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {grid.width} {grid.height}" {size} role="img">',
+        f'<svg class="talk" xmlns="http://www.w3.org/2000/svg" {box} role="img">',
         f"<title>messages of {title}</title>",
         f'<style>{STYLE}</style><rect class="paper" {size}/>',
         *_times(grid),

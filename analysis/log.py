@@ -70,7 +70,12 @@ def define_views(
 
 
 def lock(database: duckdb.DuckDBPyConnection, journals: Sequence[Path], target: Path | None = None) -> None:
-    """Let queries read the logs, spill to the system's temporary directory, and reach nothing else but the target."""
+    """Let queries read the logs, spill to the system's temporary directory, and reach nothing else but the target.
+
+    A packed file that is open twice in one process is one database to DuckDB, and locked already.
+    """
+    if database.execute("select current_setting('lock_configuration')").fetchall() == [(True,)]:
+        return
     for statement in _locks(journals, target):
         database.execute(statement)
 

@@ -24,6 +24,7 @@ COLUMNS: Final[dict[str, str]] = COMMON | WIRE | {name: kind for name, (kind, _m
 FILES_OF_ONE: Final = ("coordinator", "evaluator", "supervisor")
 SMALLEST_LIMIT: Final = 1 << 24  # 16 MiB, DuckDB's own default for the longest object
 NUMBER: Final = 25  # bytes: the longest float64 in JSON is 24, and a comma
+UPDATE: Final = '{"event":"update.received"'  # how the long lines begin: a journal writes the event first
 WEIGHTS: Final = ("theta", "thetas")  # what a log is large by
 HEAD: Final = 8  # the first records are the run's start and its clients
 
@@ -45,10 +46,11 @@ def log_relations(run: Path, files: Sequence[Path], limit: int, *, snapshot: boo
     if snapshot:
         records = [_table(relation, chosen, limit) for relation, chosen in (nodes | {"log.others": others}).items()]
         everyone = " union all ".join(f"from {relation}" for relation in (*nodes, "log.others"))
-        records.append(f"create view log.everyone as {everyone};")
+        records += [f"create view log.everyone as {everyone};", _light_lines(files, limit)]
     else:
         records = [_view(relation, chosen, limit) for relation, chosen in (nodes | {"log.everyone": files}).items()]
-    return "\n".join(["create schema if not exists log;", *records, _lines(files, limit)])
+        records.append(f"create or replace view log.lines as {_lines(files, limit)};")
+    return "\n".join(["create schema if not exists log;", *records])
 
 
 def longest_record(run: Path) -> int:
@@ -103,7 +105,19 @@ def _lines(files: Sequence[Path], limit: int) -> str:
         source = f"read_ndjson_objects({_list(files)}, filename = true, {_options(limit)})"
     else:
         source = "(select null::json as json, null::varchar as filename limit 0)"
-    return f"create or replace view log.lines as from {source} select parse_filename(filename) as file, json as line;"
+    return f"from {source} select parse_filename(filename) as file, json as line"
+
+
+def _light_lines(files: Sequence[Path], limit: int) -> str:
+    """The lines of a snapshot: those with updates, told by their first bytes, are made again from the table."""
+    kept = [name for name in COLUMNS if name not in (*WEIGHTS, "ts")]
+    fields = ", ".join(["ts := epoch(ts)", *(f'"{name}" := "{name}"' for name in kept)])
+    again = f"json_merge_patch('{{}}', to_json(struct_pack({fields})))"  # merging leaves nulls out
+    return (
+        f"create view log.lines as from ({_lines(files, limit)}) "  # noqa: S608 - ours
+        f"where line is null or not starts_with(line::varchar, {literal(UPDATE)}) "
+        f"union all select 'coordinator.jsonl', {again} from log.coordinator where event = 'update.received';"
+    )
 
 
 def _list(files: Sequence[Path]) -> str:

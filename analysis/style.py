@@ -3,7 +3,7 @@
 from html import escape
 from typing import Final
 
-__all__ = ["CHART_STYLE", "PAGE_STYLE", "VARIABLES", "document"]
+__all__ = ["CHART_STYLE", "PAGE_STYLE", "VARIABLES", "document", "scoped"]
 
 _LIGHT: Final = {
     "paper": "#ffffff", "ink": "#1c2024", "quiet": "#5b6570", "line": "#d5dae0", "soft": "#f4f6f8", "link": "#0058a3",
@@ -29,13 +29,23 @@ VARIABLES: Final = (
     f"@media (prefers-color-scheme:dark){{:root{{{_variables(_DARK)}}}}}"
 )
 
-CHART_STYLE: Final = (
-    VARIABLES
-    + "text{font:12px system-ui,sans-serif;fill:var(--quiet)}.name{font-size:13px;fill:var(--ink)}"
-    + ".grid{stroke:var(--line);fill:none}.axis{stroke:var(--quiet);fill:none}"
-    + ".line{fill:none;stroke-width:2;stroke-linejoin:round}.band{stroke:none;opacity:.2}"
+
+def scoped(scope: str, rules: str) -> str:
+    """Flat rules that hold only within a scope: the style of a drawing on a page is that of the whole page else."""
+    found = [rule.partition("{") for rule in rules.split("}") if rule]
+    return "".join(
+        ",".join(f"{scope} {selector}" for selector in selectors.split(",")) + f"{{{body}}}"
+        for selectors, _, body in found
+    )
+
+
+CHART_STYLE: Final = VARIABLES + scoped(
+    "svg.curves",
+    "text{font:12px system-ui,sans-serif;fill:var(--quiet)}.name{font-size:13px;fill:var(--ink)}"
+    ".grid{stroke:var(--line);fill:none}.axis{stroke:var(--quiet);fill:none}"
+    ".line{fill:none;stroke-width:2;stroke-linejoin:round}.band{stroke:none;opacity:.2}"
     + "".join(f".line.c{at}{{stroke:var(--c{at})}}.band.c{at}{{fill:var(--c{at})}}" for at in range(8))
-    + "rect.fault{fill:var(--fault);opacity:.28}rect.phase{fill:var(--phase);opacity:.2}"
+    + "rect.fault{fill:var(--fault);opacity:.14}rect.phase{fill:var(--phase);opacity:.14}",
 )
 """What a drawing needs, inside it, so that it also looks right alone."""
 

@@ -160,6 +160,23 @@ def diagram(
 
 
 @app.command()
+def report(
+    references: Annotated[list[str], typer.Argument(metavar="RUN...", help="Runs, or patterns of runs in quotes.")],
+    target: Annotated[Path, typer.Option("--to", help="The page to write.")] = Path("report.html"),
+    runs: Runs = None,
+) -> None:
+    """Write a page on one run or several: what was run, the verdict, curves, nodes, clients, one round, the scenario.
+
+    Example: foltr report latest --to report.html
+    """
+    from analysis.report import write_report
+    from analysis.runs import find_runs, runs_directory
+
+    write_report(find_runs(references, runs_directory(runs)), target)
+    typer.echo(f"wrote {target}")
+
+
+@app.command()
 def pack(
     reference: RunName,
     target: Annotated[Path | None, typer.Option("--to", help="The file to write; run.duckdb in the run.")] = None,

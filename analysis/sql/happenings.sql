@@ -4,6 +4,6 @@ select ts, node, event, round, phase, record
 from events
 where
     (round between $first and $last or (round is null and ts between $since and $until))
-    and (record ->> '$.direction') is null
+    and not regexp_matches(event, '\.(sent|received|refused)$')  -- by its name, so that no message's record is made
     and event not in ('metric.measured', 'node.ready', 'run.started', 'clients.enrolled', 'timeline.performed')
 order by ts, node, seq;

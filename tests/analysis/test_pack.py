@@ -65,3 +65,11 @@ def test_a_file_that_is_no_database_is_one_sentence(tmp_path):
     (tmp_path / "run.duckdb").write_text("no database")
     with pytest.raises(UserError, match="must be a DuckDB file"):
         open_run(tmp_path / "run.duckdb")
+
+
+def test_a_packed_run_can_be_open_twice(packed):
+    """In one process, too; both only read."""
+    with open_run(packed) as one, open_run(packed) as other:
+        assert one.rows("select count(*) as n from rounds") == other.rows("select count(*) as n from rounds")
+        with pytest.raises(UserError):
+            other.rows("from read_text('/etc/hostname')")
