@@ -1,14 +1,15 @@
 """What a run came to: how far, which model, which metrics, and whether it did what its scenario expects."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Literal
 
+from analysis.check import Check
 from analysis.log import sql_text
 from analysis.runs import Run
 from scenarios.comparison import parse_comparison
 
-__all__ = ["Expectation", "Summary", "summarise"]
+__all__ = ["Expectation", "Summary", "summarise", "with_checks"]
 
 Verdict = Literal["held", "failed", "unknown"]
 SOMETIMES: Final = "sometimes"
@@ -40,6 +41,8 @@ class Summary:
     expectations: tuple[Expectation, ...]
     rounds_with_missing: int
     updates_missing: int
+    checks: dict[str, str] = field(default_factory=dict)  # each check of the log and its verdict
+    broken: tuple[str, ...] = ()  # the first offender of each check that failed
 
     def as_dict(self) -> dict[str, Any]:
         """The summary as JSON has it."""
@@ -66,6 +69,17 @@ def summarise(run: Run) -> Summary:
         expectations=expectations,
         rounds_with_missing=extent["rounds_with_missing"],
         updates_missing=extent["updates_missing"],
+    )
+
+
+def with_checks(summary: Summary, checks: list[Check]) -> Summary:
+    """The summary with what the checks of the log found; a log that is wrong makes the verdict `failed`."""
+    broken = tuple(f"{one.name}: {one.offenders[0]['detail']}" for one in checks if one.verdict == "failed")
+    return replace(
+        summary,
+        verdict="failed" if broken else summary.verdict,
+        checks={one.name: one.verdict for one in checks},
+        broken=broken,
     )
 
 

@@ -22,6 +22,10 @@ def summary_text(summary: Summary, command: str, reference: str) -> str:
     facts.append(("run", summary.run))
     facts.append(("verdict", summary.verdict))
     facts += [("", _expectation_text(one)) for one in summary.expectations]
+    if summary.checks:
+        held = sum(verdict == "held" for verdict in summary.checks.values())
+        facts.append(("", f"{held} of {len(summary.checks)} checks of the log held"))
+    facts += [("", f"failed: {one}") for one in summary.broken]
     question = "select round, value from metrics where name = 'ndcg_at_10' order by round"
     facts += [
         ("next", f"{command} curves {reference}"),

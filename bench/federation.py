@@ -19,7 +19,7 @@ from protocol.journal import journal_path, read_journal
 
 __all__ = ["measure"]
 
-COMMAND: Final = Path(sys.executable).with_name("foltr")
+COMMAND: Final = str(Path(sys.executable).with_name("foltr"))
 TINY: Final = "synthetic:mq2007?queries=10&documents=3"
 AUTHORS_INTERACTIONS: Final = 3_900.0  # a second, FPDGD's published code, 1,000 clients
 AUTHORS_ROUNDS: Final = 48.0  # a second, FPDGD's published code, 10 clients, every round evaluated

@@ -71,13 +71,14 @@ def _supervised(directory: Path, act: Callable[[], object]) -> int:
 
 
 def _told(directory: Path, *, as_json: bool, reference: str) -> int:
-    """Print what a run came to; the exit code of its verdict."""
+    """Check a run's log, print what the run came to; the exit code of its verdict."""
+    from analysis.check import check
     from analysis.runs import open_run
-    from analysis.summary import summarise
+    from analysis.summary import summarise, with_checks
     from analysis.wording import summary_text
 
     with open_run(directory) as opened:
-        summary = summarise(opened)
+        summary = with_checks(summarise(opened), check(opened))
     if as_json:
         print_json(summary.as_dict())
     else:

@@ -2,6 +2,7 @@
 
 import time
 from collections import deque
+from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
@@ -39,6 +40,8 @@ class ConsoleWatcher:
         self._task: TaskID | None = None
         self._nodes = 0
         self._metric = ""
+        self._run = Path()
+        self._waiting = False
         self._recent: deque[tuple[float, int]] = deque()
 
     def __enter__(self) -> Self:
@@ -55,6 +58,7 @@ class ConsoleWatcher:
     def started(self, plan: Plan) -> None:
         """Show the bar of the rounds."""
         self._nodes = len(plan.hosts)
+        self._run = plan.run
         self._metric = f"nDCG@{plan.scenario.evaluation.at}"
         self._show("starting", 0, plan.scenario.rounds, f"{self._nodes} nodes")
 
@@ -73,12 +77,16 @@ class ConsoleWatcher:
             description = "measuring the last models"
         elif progress.waiting:
             description = f"waiting for {_some(progress.waiting)}"
+        if progress.waiting and not self._waiting:
+            again = " ".join(progress.waiting[:_NAMED])
+            self.noticed(f"waiting for {_some(progress.waiting)}; foltr restart {self._run} {again} starts them again")
+        self._waiting = bool(progress.waiting)
         self._show(description, progress.round, None, " · ".join(fact for fact in facts if fact))
 
     def noticed(self, sentence: str) -> None:
         """Say a sentence above the bar."""
         if not self._quiet:
-            self._console.print(sentence, markup=False)
+            self._console.print(sentence, markup=False, soft_wrap=True)
 
     def _show(self, description: str, completed: int, total: int | None, facts: str) -> None:
         if self._task is None:
