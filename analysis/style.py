@@ -80,6 +80,7 @@ figure{margin:1em 0}figure svg{display:block;width:100%;height:auto}figcaption{f
 .key{display:inline-block;width:1.3em;height:.35em;margin-right:.5em;vertical-align:middle;border-radius:2px}
 .key.fault,.key.phase{height:.9em;opacity:.5}
 nav ul{display:flex;flex-wrap:wrap;gap:.2em 1.2em;list-style:none;padding:0;font-size:.93rem}
+.top{max-width:1080px;margin:0 auto;padding:12px 20px 0;display:flex;justify-content:space-between}
 summary{cursor:pointer;font-weight:600;padding:.3em 0}
 @media print{main{max-width:none}}
 """

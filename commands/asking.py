@@ -1,4 +1,4 @@
-"""Commands that ask about runs: SQL, curves, comparisons, verification, packing."""
+"""Commands that ask about runs: SQL, curves, comparisons, verification, diagrams, reports, packing."""
 
 from pathlib import Path
 from typing import Annotated
@@ -174,6 +174,22 @@ def report(
 
     write_report(find_runs(references, runs_directory(runs)), target)
     typer.echo(f"wrote {target}")
+
+
+@app.command()
+def serve(
+    port: Annotated[int, typer.Option(help="Where to listen on 127.0.0.1; 0 is any free port.")] = 8642,
+    runs: Runs = None,
+) -> None:
+    """Show the runs as live pages in a browser of this machine; Ctrl-C ends.
+
+    Example: foltr serve --port 8642
+    """
+    from analysis.runs import runs_directory
+    from analysis.serve import serve as serve_runs
+
+    folder = runs_directory(runs)
+    serve_runs(folder, port, lambda address: typer.echo(f"the runs of {folder} are at {address} (Ctrl-C ends)"))
 
 
 @app.command()
