@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from analysis.chart import chart
+from analysis.check import Check, check
 from analysis.conversation import conversation, telling_round
 from analysis.curves import Curve, curves, measured
 from analysis.diagram import diagram
 from analysis.html import block, figures, section, table, told
 from analysis.log import sql_text
-from analysis.runs import Run, open_run, run_names
+from analysis.relations import journal_files
+from analysis.runs import Run, open_run, packed_file, run_names
 from analysis.style import document
-from analysis.summary import Expectation, Summary, summarise
+from analysis.summary import Expectation, Summary, summarise, with_checks
 from analysis.timeline import draw_timeline, timeline
 from analysis.versions import newer_versions
 from protocol.errors import UserError
@@ -29,6 +31,8 @@ DRAWN_HOSTS: Final = 6  # as many as are as wide as the page
 FIRST_METRICS: Final = ("ndcg_at_10", "online_ndcg_at_10", "online")
 FAULTS: Final = "select whom, what, round, epoch(until - since) as seconds, caused_by, clients, detail from faults"
 NAMES: Final = {"held": "held", "failed": "failed", "unknown": "no verdict"}
+VERDICTS: Final = {"held": "held", "failed": "failed", "unknown": "not told"}
+LARGEST_CHECKED: Final = 1 << 28  # bytes of a log that is checked for its page: some seconds of work
 
 
 def write_report(runs: Sequence[Path], target: Path) -> None:
@@ -56,10 +60,11 @@ def report(runs: Sequence[Path]) -> str:
 def report_body(path: Path, name: str, prefix: str = "") -> str:
     """The page's contents on one run; the prefix tells its links from those of other runs on the page."""
     with open_run(path, snapshot=True) as run:
-        summary = summarise(run)
         (facts,) = run.rows("from run") or [{}]
+        checks = _checks(path) if facts.get("outcome") and _size(path) <= LARGEST_CHECKED else []
+        summary = with_checks(summarise(run), checks)
         parts = [
-            ("verdict", "Verdict", _verdict(summary)),
+            ("verdict", "Verdict", _verdict(summary) + _checked(checks, path)),
             ("curves", "Curves", _charts(run, summary)),
             ("nodes", "Nodes over time", _nodes(run)),
             ("clients", "Clients", _clients(run)),
@@ -126,6 +131,29 @@ def _verdict(summary: Summary) -> str:
     rows = "".join(_expectation(one) for one in summary.expectations)
     head = '<tr><th scope="col">expected</th><th scope="col">found</th><th scope="col"></th></tr>'
     return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
+
+
+def _checks(path: Path) -> list[Check]:
+    with open_run(path) as run:  # not the snapshot: models are computed again, from weights
+        return check(run)
+
+
+def _checked(checks: Sequence[Check], path: Path) -> str:
+    if not checks:
+        return (
+            f"<p>The log is not checked while it grows, or is large: <code>foltr check {escape(str(path))}</code></p>"
+        )
+    rows = "".join(
+        f'<tr><td>{escape(one.sentence)}</td><td class="{one.verdict}">{VERDICTS[one.verdict]}</td>'
+        f"<td>{escape(str(one.offenders[0].get('detail', '')) if one.offenders else one.limits)}</td></tr>"
+        for one in checks
+    )
+    return f"<h3>Checks of the log</h3><table><tbody>{rows}</tbody></table>"
+
+
+def _size(path: Path) -> int:
+    packed = packed_file(path)
+    return sum(file.stat().st_size for file in (journal_files(path) if packed is None else [packed]))
 
 
 def _expectation(one: Expectation) -> str:

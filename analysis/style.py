@@ -57,6 +57,7 @@ body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,s
 main{max-width:1080px;margin:0 auto;padding:24px 20px 64px}
 h1{font-size:1.7rem;line-height:1.2;margin:.2em 0 .4em}
 h2{font-size:1.2rem;margin:2.2em 0 .6em;padding-top:.6em;border-top:1px solid var(--line)}
+h3{font-size:1.02rem;margin:1.6em 0 .4em}
 a{color:var(--link)}
 a:focus-visible,summary:focus-visible,[tabindex]:focus-visible{outline:3px solid var(--link);outline-offset:2px}
 p,li{max-width:75ch}

@@ -2,12 +2,14 @@
 
 import json
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from analysis.check import Check
 from analysis.log import sql_text
 from analysis.runs import Run
 from scenarios.comparison import parse_comparison
+
+if TYPE_CHECKING:
+    from analysis.check import Check  # with the mathematics, which a summary starts without
 
 __all__ = ["Expectation", "Summary", "summarise", "with_checks"]
 
@@ -72,7 +74,7 @@ def summarise(run: Run) -> Summary:
     )
 
 
-def with_checks(summary: Summary, checks: list[Check]) -> Summary:
+def with_checks(summary: Summary, checks: "list[Check]") -> Summary:
     """The summary with what the checks of the log found; a log that is wrong makes the verdict `failed`."""
     broken = tuple(f"{one.name}: {one.offenders[0]['detail']}" for one in checks if one.verdict == "failed")
     return replace(

@@ -69,6 +69,7 @@ def test_the_page_is_whole_and_links_to_itself_only(page):
         "foltr scenario from-run",
         "5e45e4",  # the scenario's hash
         'name = "small"',
+        "Checks of the log",
     ],
 )
 def test_the_page_tells(page, words):
