@@ -18,7 +18,7 @@ from learning.learners import Learner
 from protocol.errors import FoltrError
 from scenarios.load import from_dict
 from scenarios.plan import Plan, open_data
-from scenarios.roster import Client, clicks_of, clients
+from scenarios.roster import Client, clients, setting_of
 
 __all__ = ["Recomputing", "recomputing"]
 
@@ -82,7 +82,7 @@ def recomputing(run: Run) -> Recomputing:
 
 
 def _client(row: dict[str, Any]) -> Client:
-    return Client(row["id"], row["number"], clicks_of(row["clicks"]), row["interactions"])
+    return Client(row["id"], row["number"], setting_of(row["clicks"]), row["interactions"])
 
 
 def _one_line(error: Exception) -> str:

@@ -47,7 +47,7 @@ def _events(run: Run, node: str, event: str) -> list[dict[str, Any]]:
 
 
 def _comings_and_goings(run: Run) -> list[dict[str, Any]]:
-    roster = {row["id"]: row for row in run.rows("select id, clicks, interactions from clients")}
+    roster = {row["id"]: row for row in run.rows("select id, clicks, attack, interactions from clients")}
     entries: list[dict[str, Any]] = []
     for record in _orders(run, "coordinator", "client.added"):
         for client in record["clients"]:
@@ -55,7 +55,8 @@ def _comings_and_goings(run: Run) -> list[dict[str, Any]]:
             model = json.loads(clicks) if clicks.startswith("{") else clicks
             first = _round_with(run, "participants", client, record["round"]) or record["round"]
             one = {"at_round": first, "add": 1, "id": client, "clicks": model}
-            entries.append(one | {"interactions": roster[client]["interactions"]})
+            attack = {"attack": json.loads(roster[client]["attack"])} if roster[client]["attack"] else {}
+            entries.append(one | attack | {"interactions": roster[client]["interactions"]})
     for record in _orders(run, "coordinator", "client.left"):
         entries += [{"at_round": record["round"], "leave": client} for client in record["clients"]]
     return entries

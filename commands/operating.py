@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from commands.options import Json, RunName, Runs, new_app, print_json
+from protocol.errors import UserError
 
 __all__ = ["app"]
 
@@ -84,16 +85,18 @@ def add(
     name: Annotated[str | None, typer.Option("--id", help="The name of a single new client.")] = None,
     clicks: Annotated[str | None, typer.Option(help="How their users click; the first group's by default.")] = None,
     interactions: Annotated[int | None, typer.Option(min=1, help="Their queries a round.")] = None,
+    attack: Annotated[str | None, typer.Option(help="What they send instead of what they learned.")] = None,
     runs: Runs = None,
     as_json: Json = False,
 ) -> None:
     """Add clients to a live run, each with a process of its own.
 
-    Example: foltr add latest --count 2 --clicks informational
+    Example: foltr add latest --count 2 --clicks informational --attack '{kind="sign_flip", z=2}'
     """
     if name is not None and count != 1:
         raise typer.BadParameter("names a single client; leave --count out", param_hint="--id")
     settings: dict[str, Any] = {"count": count, "id": name, "clicks": clicks, "interactions": interactions}
+    settings["attack"] = None if attack is None else _table(attack)
     given = {key: value for key, value in settings.items() if value is not None}
     _tell(reference, runs, "add", [], as_json=as_json, **given)
 
@@ -114,6 +117,16 @@ def stop(reference: RunName, runs: Runs = None, as_json: Json = False) -> None:
     Example: foltr stop latest
     """
     _tell(reference, runs, "stop", [], as_json=as_json)
+
+
+def _table(text: str) -> Any:
+    """An option that is a TOML inline table, or a bare kind."""
+    from tomllib import TOMLDecodeError, loads
+
+    try:
+        return loads(f"given = {text}")["given"] if text.startswith("{") else {"kind": text}
+    except TOMLDecodeError as error:
+        raise UserError(f'--attack must be a kind or a table such as {{kind="sign_flip", z=2}}; got {text}') from error
 
 
 def _order(reference: str, runs: Any, verb: str, whom: list[str] | None = None, **settings: Any) -> list[str]:

@@ -3,8 +3,10 @@
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from learning.data import Dataset
+from learning.streams import Purpose, stream
 from nodes.shell import Link, Shell
 from protocol.codec import Codec
 from protocol.journal import Journal
@@ -21,6 +23,8 @@ class HostShell(Shell):
         self._learner = plan.learner(host, data)
         self._first = plan.hosts[host][0].number
         self._count = len(plan.hosts[host])
+        self._seed = plan.scenario.seed
+        self._attacks = plan.attacks(host)
         self.pid = pid
         machine = Participation(plan.numbers(host), plan.ranker.dimension, pid)
         codec = Codec(plan.largest_frame)
@@ -31,4 +35,14 @@ class HostShell(Shell):
         everyone = len(instruction.clients) == self._count
         members = None if everyone else np.subtract(instruction.clients, self._first)
         made = self._learner.train(np.array(instruction.theta), instruction.round, members)
+        if self._attacks:
+            self._attack(instruction, made.thetas)
         return lambda now: Trained(now, made.thetas, made.interactions, made.online)
+
+    def _attack(self, instruction: LocalTraining, thetas: NDArray[np.float64]) -> None:
+        """Put what malicious clients send in the place of what they learned."""
+        for row, number in enumerate(instruction.clients.tolist()):
+            attack, key = self._attacks.get(number - self._first, (None, 0))
+            if attack is not None and attack.is_on(instruction.round):
+                random = stream(self._seed, Purpose.ATTACK, key, instruction.round)
+                thetas[row] = attack.attack(thetas[row].copy(), np.array(instruction.theta), random)

@@ -20,7 +20,7 @@ from protocol.messages import COORDINATOR, SUPERVISOR
 from protocol.terms import Admit, Aggregate, Aggregated, Impose
 from scenarios.load import scenario_hash, to_dict
 from scenarios.plan import Plan
-from scenarios.roster import clicks_text
+from scenarios.roster import setting_text
 
 __all__ = ["CoordinatorShell", "run_record"]
 
@@ -132,7 +132,8 @@ def _enrolment(plan: Plan) -> dict[str, Any]:
     return {
         "clients": [client.id for client in plan.clients],
         "hosts": [host_of[client.id] for client in plan.clients],
-        "clicks": [clicks_text(client.clicks) for client in plan.clients],
+        "clicks": [setting_text(client.clicks) for client in plan.clients],
+        "attacks": [setting_text(client.attack) for client in plan.clients],
         "interactions": [client.interactions for client in plan.clients],
     }
 

@@ -30,6 +30,7 @@ class Crew:
 
     tell    says something to the coordinator
     bury    is told of every process that has ended
+    remind  says again to a new coordinator who comes and goes
     """
 
     def __init__(
@@ -37,6 +38,7 @@ class Crew:
     ) -> None:
         self.nursery = Nursery(journal)
         self.tell = tell
+        self.remind: Callable[[], None] = lambda: None
         self.line: Line | None = None
         self._plan = plan
         self._bury = bury
@@ -108,15 +110,19 @@ class Crew:
             return  # the scenario's `restart` was quicker
         if node == COORDINATOR:
             self.start_coordinator(goes_on=True)
+            self.remind()
         else:
             self.start_node(node)
 
-    def start(self, client: Client) -> str:
-        """Start a host for a new client, which has its name; its public key."""
+    def prepare(self, client: Client) -> str:
+        """Make keys for the host of a new client, which has its name; the public one."""
         self._keys[client.id] = make_keys()
         self._task = replace(self._task, added=(*self._task.added, client))
-        self.start_node(client.id)
         return self._keys[client.id].public.decode()
+
+    def start(self, client: Client) -> None:
+        """Start the host of a new client."""
+        self.start_node(client.id)
 
     def _child(self, node: str) -> Child:
         child = self.nursery.children.get(node)

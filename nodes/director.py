@@ -12,18 +12,20 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
+from learning.attacks import make_attack
 from learning.streams import Purpose, client_key, stream
 from protocol.errors import UserError
 from protocol.journal import Journal
 from protocol.messages import Disturb, Enrol, Heal, Leave, Message
 from scenarios.duration import duration_seconds
 from scenarios.plan import Plan
-from scenarios.roster import Client, clicks_text
+from scenarios.roster import Client, setting_text
 from scenarios.timeline import NETWORK, Happening
 
 __all__ = ["Director", "Hands"]
 
 TIMELINE: Final = "the timeline"
+MEMBERSHIP: Final = ("add", "leave")
 _SELECTION: Final = client_key("selection")
 
 
@@ -45,8 +47,11 @@ class Hands(Protocol):
     def restart(self, node: str) -> None:
         """Start a node, ending it first if it lives."""
 
-    def start(self, client: Client) -> str:
-        """Start a host for a new client, which has its name; its public key, if there are keys."""
+    def prepare(self, client: Client) -> str:
+        """Make a host for a new client ready, which has its name; its public key, if there are keys."""
+
+    def start(self, client: Client) -> None:
+        """Start the host of a new client."""
 
     def tell(self, message: Message) -> None:
         """Say something to the coordinator."""
@@ -65,6 +70,8 @@ class Director:
         self._hosts = {client.id: host for host, clients in plan.hosts.items() for client in clients}
         self._left = set(plan.until)
         self._performed: set[int] = set()
+        self._halfway: set[int] = set()  # rounds before which an earlier director may not have been heard to the end
+        self._membership: list[Message] = []  # all that was said about who comes and goes
         self._faults = 0
         self._after_rounds: list[tuple[int, int, Callable[[], None]]] = []
         self._after_time: list[tuple[float, int, Callable[[], None]]] = []
@@ -90,16 +97,26 @@ class Director:
         self._started = []
         while self._after_rounds and self._after_rounds[0][0] <= number:
             heapq.heappop(self._after_rounds)[2]()
+        again = number in self._halfway
         for happening in self._plan.scenario.timeline:
-            if number in happening.rounds(self._plan.scenario.rounds):
+            if number in happening.rounds(self._plan.scenario.rounds) and (not again or happening.action in MEMBERSHIP):
                 self._happen(happening)
         self._journal.append("timeline.performed", round=number)
         self._journal.flush()
         return tuple(self._started)
 
-    def recall(self, performed: frozenset[int]) -> None:
-        """Take over from an earlier director of this run: what it did is done, and what still lasts goes on."""
-        self._performed |= performed
+    def remind(self) -> None:
+        """Say again to a coordinator that died who comes and goes; what it knows already changes nothing."""
+        for message in self._membership:
+            self._hands.tell(message)
+
+    def recall(self, performed: frozenset[int], closed: int) -> None:
+        """Take over from an earlier director of this run: what it did is done, and what still lasts goes on.
+
+        Only of a round that was not closed it cannot be known whether the coordinator heard who comes and goes.
+        """
+        self._performed |= {number for number in performed if number <= closed}
+        self._halfway = {number for number in performed if number > closed}
         for happening in self._plan.scenario.timeline:
             for number in happening.rounds(self._plan.scenario.rounds):
                 end = number + happening.lasts if isinstance(happening.lasts, int) else None
@@ -161,7 +178,7 @@ class Director:
     def leave(self, clients: list[str], by: str) -> list[str]:
         """Let clients leave the federation."""
         self._left.update(clients)
-        self._hands.tell(Leave(tuple(clients), by))
+        self._tell(Leave(tuple(clients), by))
         return clients
 
     def add(
@@ -172,6 +189,7 @@ class Director:
         id: str | None = None,  # noqa: A002 - the scenario's own word
         clicks: Any = None,
         interactions: int | None = None,
+        attack: dict[str, Any] | None = None,
     ) -> list[str]:
         """Add clients, each with a host of its own; their ids."""
         added = []
@@ -181,11 +199,16 @@ class Director:
                 raise UserError(f"a new client's id must be unique; {name} is enrolled already")
             scenario = self._plan.scenario
             model = clicks if clicks is not None else scenario.clients[0].clicks
-            client = Client(name, len(self._clients), model, interactions or scenario.learner.interactions)
+            if attack is not None:
+                make_attack(attack)  # refuses what it cannot be
+            count_of = interactions or scenario.learner.interactions
+            client = Client(name, len(self._clients), model, count_of, attack)
             self._clients[name], self._hosts[name] = client, name
-            key = self._hands.start(client)
+            key = self._hands.prepare(client)
             asked = np.array([client.interactions], dtype=np.int64)
-            self._hands.tell(Enrol(name, key, (name,), (clicks_text(model),), asked, by))
+            settings = (setting_text(model),), (setting_text(attack),)
+            self._tell(Enrol(name, key, (name,), *settings, asked, by))
+            self._hands.start(client)
             self._started.append(name)
             added.append(name)
         return added
@@ -221,7 +244,18 @@ class Director:
             case "leave":
                 self.leave(self._select(self._here(one.whom)), TIMELINE)
             case "add":
-                self.add(by=TIMELINE, count=one.add or 1, id=one.id, clicks=one.clicks, interactions=one.interactions)
+                # Where an earlier director was not heard to the end, some of them may be there already.
+                there = sum(first == self.round for first in self._plan.since.values()) if self._halfway else 0
+                missing = (one.add or 1) - there
+                if missing > 0 and (one.id is None or one.id not in self._clients):
+                    self.add(
+                        by=TIMELINE,
+                        count=missing,
+                        id=one.id,
+                        clicks=one.clicks,
+                        interactions=one.interactions,
+                        attack=one.attack,
+                    )
             case what:
                 hosts = self._nodes(self._here(one.whom))
                 fault = self.disturb(what, hosts, _settings(one), TIMELINE)
@@ -274,6 +308,11 @@ class Director:
         roles = [one for one in whom if one in ("coordinator", "evaluator")]
         clients = self._select([one for one in whom if one not in roles])
         return [*roles, *dict.fromkeys(self._hosts[client] for client in clients)]
+
+    def _tell(self, message: Message) -> None:
+        """Say something about who comes and goes, and keep it for a coordinator that dies."""
+        self._membership.append(message)
+        self._hands.tell(message)
 
     def _fresh_id(self) -> str:
         number = 1 + sum(name.startswith("client-") for name in self._clients)

@@ -1,6 +1,6 @@
 """What a run's log tells about where it stood: enough to go on from its last closed round."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from protocol.errors import UserError
 from protocol.journal import journal_path, read_lines
 from protocol.messages import COORDINATOR, SUPERVISOR
-from scenarios.roster import Client, clicks_of
+from scenarios.roster import Client, setting_of
 
 __all__ = ["Past", "read_past"]
 
@@ -54,9 +54,11 @@ def read_past(run: Path) -> Past:
                 until |= dict.fromkeys(record["clients"], record["round"])
             case "clients.enrolled":
                 if "round" in record:  # not the roster that the scenario gives
-                    roster = zip(record["clients"], record["clicks"], record["interactions"], strict=True)
-                    for number, (name, text, interactions) in enumerate(roster, start=enrolled):
-                        added.append(Client(name, number, clicks_of(text), interactions))
+                    columns = (record[column] for column in ("clients", "clicks", "interactions", "attacks"))
+                    for number, (name, clicks, count, attack) in enumerate(zip(*columns, strict=True), start=enrolled):
+                        read = setting_of(attack)
+                        attacks = read if isinstance(read, Mapping) else None
+                        added.append(Client(name, number, setting_of(clicks), count, attacks))
                         since[name] = record["round"]
                 else:
                     hosts = len(set(record["hosts"]))

@@ -9,6 +9,7 @@ from typing import Any, Final
 import orjson
 import psutil
 
+from learning.errors import LearningError
 from nodes.control import Desk
 from nodes.crew import Crew
 from nodes.director import Director
@@ -44,6 +45,7 @@ class Supervisor:
         self.journal = Journal(plan.run, SUPERVISOR)
         self.crew = Crew(plan, self.journal, self._say, self._bury)
         self.director = Director(plan, self.crew, self.journal, time.monotonic)
+        self.crew.remind = self.director.remind
         self._past = past
         self._codec = Codec(plan.largest_frame)
         self._measured = Follower(journal_path(plan.run, EVALUATOR))
@@ -77,7 +79,7 @@ class Supervisor:
     def _start(self) -> None:
         self.crew.start_coordinator(goes_on=self._past is not None)
         if self._past is not None:
-            self.director.recall(self._past.performed)
+            self.director.recall(self._past.performed, self._past.closed)
         gone = {client for client, first in self.plan.until.items() if self._past and first <= self._past.closed + 1}
         for host, clients in self.plan.hosts.items():
             if any(client.id not in gone for client in clients):
@@ -146,24 +148,24 @@ class Supervisor:
             if role == "host":
                 self._say(Lost(name, child.pid))
             wanted = role == "evaluator" or self.plan.scenario.federation.restart == "always"
-            if wanted and self._may_restart(child):
+            if wanted and self._may_restart(child, code):
                 self.crew.start_node(name)
 
     def _miss_coordinator(self, child: Child, code: int, how: str) -> None:
         if code == 0:
             self._hear(GRACE)  # its last word is still on its way
-        elif self.plan.scenario.federation.restart == "always" and self._may_restart(child):
+        elif self.plan.scenario.federation.restart == "always" and self._may_restart(child, code):
             self.watcher.noticed(f"the coordinator died ({how}) and goes on from its log")
-            self.crew.start_coordinator(goes_on=True)
+            self.crew.restart(COORDINATOR)
             return
         again = f"foltr resume {self.plan.run} goes on from there"
         died = Ending("aborted", f"the coordinator died ({how}); its log holds every closed round, and {again}")
         self._over = self._over or died
 
-    def _may_restart(self, child: Child) -> bool:
-        """Whether a node that died is worth another start."""
+    def _may_restart(self, child: Child, code: int) -> bool:
+        """Whether a node that died is worth another start: always if it was killed, some times if it failed itself."""
         name = child.task.name
-        quick = time.monotonic() - child.started < QUICK_DEATH
+        quick = code > 0 and time.monotonic() - child.started < QUICK_DEATH
         self._quick_deaths[name] = self._quick_deaths.get(name, 0) + 1 if quick else 0
         if self._quick_deaths[name] < MOST_QUICK_DEATHS:
             return True
@@ -203,7 +205,7 @@ class Supervisor:
                 self.interruption.ask(f"stopped by {order.by}")
                 return True, ["stopping after the last closed round"]
             done = self.director.order(order.verb, order.whom, json.loads(order.settings), order.by)
-        except (UserError, TypeError) as error:
+        except (UserError, LearningError, TypeError) as error:
             return False, [str(error)]
         self.watcher.noticed(f"{order.by}: {', '.join(done)}")
         return True, done

@@ -261,6 +261,7 @@ class Coordination(Machine):
         roster = {
             "hosts": [enrol.host] * len(enrol.clients),
             "clicks": list(enrol.clicks),
+            "attacks": list(enrol.attacks),
             "interactions": enrol.interactions,
         }
         return [

@@ -50,6 +50,7 @@ FIELDS: Final[dict[str, tuple[str, str]]] = {
     "clients": ("VARCHAR[]", "client ids"),
     "hosts": ("VARCHAR[]", "the host of each client"),
     "clicks": ("VARCHAR[]", "the click model of each client"),
+    "attacks": ("VARCHAR[]", "the attack of each client; empty for honest ones. No aggregation rule is told"),
     "interactions": ("BIGINT[]", "interactions of each client, a round"),
     "theta": ("DOUBLE[]", "the weights of a model"),
     "thetas": ("DOUBLE[][]", "the weights of updates, one row a client; absent where the log does not keep them"),
@@ -125,7 +126,7 @@ EVENTS: Final[dict[str, Event]] = {
     "clients.enrolled": Event(
         "who takes part; the round is the first with them, the first of all where nothing is said",
         "coordinator",
-        ("clients", "hosts", "clicks", "interactions"),
+        ("clients", "hosts", "clicks", "attacks", "interactions"),
     ),
     "run.finished": Event("the run is over", "coordinator", ("outcome", "reason", "model")),
     "run.abandoned": Event("the run ended without a word of its coordinator", "supervisor", ("outcome", "reason")),

@@ -81,7 +81,10 @@ class Membership:
 
     def problem(self, enrol: Enrol) -> str:
         """Why the clients of a new host cannot be taken in; empty if they can."""
-        names, counts = enrol.clients, {len(enrol.clients), len(enrol.clicks), len(enrol.interactions)}
+        names, counts = (
+            enrol.clients,
+            {len(enrol.clients), len(enrol.clicks), len(enrol.attacks), len(enrol.interactions)},
+        )
         taken = [one for one in (enrol.host, *names) if one in self.hosts or one in self or one in RESERVED]
         if taken:
             return f"a new name must be new, got {', '.join(taken[:10])}"

@@ -215,6 +215,7 @@ class Enrol(Message):
     key: str = wire("text", "the host's public CURVE key, Z85; empty where there are no keys")
     clients: tuple[str, ...] = wire("names", "the new clients' ids")
     clicks: tuple[str, ...] = wire("names", "the click model of each, for the log")
+    attacks: tuple[str, ...] = wire("names", "the attack of each, for the log; empty for honest clients")
     interactions: Integers = wire("integers", "the interactions of each, a round")
     by: str = wire("text", "who asked for it")
 

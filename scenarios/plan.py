@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from learning.aggregation import Rule, make_rule
+from learning.attacks import Scheduled, make_attack
 from learning.clicks import click_model
 from learning.data import Dataset, open_dataset
 from learning.learners import LEARNERS, Cohort, Learner
@@ -149,6 +150,14 @@ class Plan:
             "at": scenario.evaluation.at,
         }
         return LEARNERS[scenario.learner.kind](self.ranker, data.train, cohort, **settings)
+
+    def attacks(self, host: str) -> dict[int, tuple[Scheduled, int]]:
+        """The attacks of a host's clients, each with its client's key, by the client's place on the host."""
+        return {
+            place: (make_attack(client.attack), client_key(client.id))
+            for place, client in enumerate(self.hosts[host])
+            if client.attack
+        }
 
     def evaluator(self, data: Dataset) -> OfflineEvaluator:
         """What measures models on the held-out queries."""

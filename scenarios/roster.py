@@ -7,19 +7,20 @@ from typing import Any
 
 from scenarios.schema import Scenario
 
-__all__ = ["MOST_OWN_PROCESSES", "Client", "clicks_of", "clicks_text", "clients", "hosts"]
+__all__ = ["MOST_OWN_PROCESSES", "Client", "clients", "hosts", "setting_of", "setting_text"]
 
 MOST_OWN_PROCESSES = 16  # clients that `hosts = "auto"` gives a process each: cross-silo, beyond it cross-device
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """One client: its id, its place in the scenario (0, 1, …), its users' clicks and its interactions a round."""
+    """One client: its id, its place in the scenario (0, 1, …), how its users click, how often a round, its attack."""
 
     id: str
     number: int
     clicks: str | Mapping[str, Any]
     interactions: int
+    attack: Mapping[str, Any] | None = None
 
 
 def clients(scenario: Scenario) -> tuple[Client, ...]:
@@ -33,17 +34,20 @@ def clients(scenario: Scenario) -> tuple[Client, ...]:
             ids = [f"client-{counted + place}" for place in range(1, (group.count or 0) + 1)]
             counted += len(ids)
         interactions = group.interactions or scenario.learner.interactions
-        roster += [Client(name, len(roster) + place, group.clicks, interactions) for place, name in enumerate(ids)]
+        first = len(roster)
+        roster += [
+            Client(name, first + place, group.clicks, interactions, group.attack) for place, name in enumerate(ids)
+        ]
     return tuple(roster)
 
 
-def clicks_text(clicks: str | Mapping[str, Any]) -> str:
-    """How the log writes a click model: its name, or its table as JSON."""
-    return clicks if isinstance(clicks, str) else json.dumps(dict(clicks), sort_keys=True)
+def setting_text(setting: str | Mapping[str, Any] | None) -> str:
+    """How the log writes a click model or an attack: its name, its table as JSON, or nothing."""
+    return setting or "" if isinstance(setting, str | None) else json.dumps(dict(setting), sort_keys=True)
 
 
-def clicks_of(text: str) -> str | Mapping[str, Any]:
-    """The click model behind what the log has of it."""
+def setting_of(text: str) -> str | Mapping[str, Any]:
+    """The click model or the attack behind what the log has of it."""
     read: Mapping[str, Any] = json.loads(text) if text.startswith("{") else {}
     return read or text
 

@@ -64,6 +64,8 @@ def _clients(groups: Sequence[tuple[int, Mapping[str, Any]]]) -> Iterator[Proble
             owners.setdefault(name, key)
         if isinstance(clicks := group.get("clicks"), dict):
             yield from _click_table(f"{key}.clicks", clicks)
+        if isinstance(attack := group.get("attack"), dict):
+            yield from _attack(f"{key}.attack", attack)
     if total + len(owners) > LARGEST_FEDERATION:
         yield Problem("clients", f"must be at most {LARGEST_FEDERATION} in all; got {total + len(owners)}")
 
@@ -88,6 +90,16 @@ def _click_table(key: str, table: Mapping[str, Any]) -> Iterator[Problem]:
     levels = len(click) if isinstance(click, list) and len(click) in (2, 3, 5) else 3
     try:
         click_model(table, levels)
+    except LearningError as error:
+        yield Problem(key, str(error))
+
+
+def _attack(key: str, table: Mapping[str, Any]) -> Iterator[Problem]:
+    from learning.attacks import make_attack  # not at import, as above
+    from learning.errors import LearningError
+
+    try:
+        make_attack(table)
     except LearningError as error:
         yield Problem(key, str(error))
 
@@ -131,6 +143,8 @@ def _timeline(raw: Mapping[str, Any], groups: Sequence[tuple[int, Mapping[str, A
         yield from _deadlock(key, actions[0], entry, _table(raw, "federation"))
         if isinstance(entry.get("clicks"), dict):
             yield from _click_table(f"{key}.clicks", entry["clicks"])
+        if isinstance(entry.get("attack"), dict):
+            yield from _attack(f"{key}.attack", entry["attack"])
         if entry.get("add", 1) != 1 and "id" in entry:
             yield Problem(f"{key}.id", "names a single client; got it with more than one to add")
         if actions[0] != "add":

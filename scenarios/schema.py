@@ -15,6 +15,7 @@ from scenarios.timeline import Happening
 from scenarios.values import (
     Address,
     AggregationRule,
+    Attack,
     Clicks,
     ComparisonText,
     Duration,
@@ -142,6 +143,8 @@ class ClientGroup(Section):
     """How the clients' users click: a named model, or a table of one's own."""
     interactions: Annotated[Positive | SkipJsonSchema[None], Words(default="learner.interactions")] = None
     """Queries in one round, where these clients differ from the learner's."""
+    attack: Annotated[Attack | SkipJsonSchema[None], Words(default="none: they are honest")] = None
+    """What these clients send instead of what they learned: sign_flip, random or free_rider, from start to stop."""
 
 
 class Log(Section):

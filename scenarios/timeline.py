@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
-from scenarios.values import Clicks, Duration, Identifier, Positive, Section, Selector
+from scenarios.values import Attack, Clicks, Duration, Identifier, Positive, Section, Selector
 from scenarios.words import Words
 
 __all__ = ["ACTIONS", "BELONGS", "NETWORK", "Happening"]
@@ -21,6 +21,7 @@ BELONGS: dict[str, tuple[str, ...]] = {
     "id": ("add",),
     "clicks": ("add",),
     "interactions": ("add",),
+    "attack": ("add",),
     "by": ("delay",),
     "distribution": ("delay",),
     "probability": ("drop", "duplicate", "reorder", "corrupt"),
@@ -56,6 +57,8 @@ class Happening(Section):
     """With add: how the new clients' users click."""
     interactions: Annotated[Positive | SkipJsonSchema[None], Words(default="learner.interactions")] = None
     """With add: the new clients' queries in one round."""
+    attack: Annotated[Attack | SkipJsonSchema[None], Words(default="none: they are honest")] = None
+    """With add: what the new clients send instead of what they learned."""
     delay: Selector = None
     """Let frames to and from these nodes arrive later."""
     by: Annotated[Duration | SkipJsonSchema[None], Words(default='"10ms"')] = None

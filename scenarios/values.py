@@ -16,6 +16,7 @@ from scenarios.words import LARGEST_COUNT, Words
 __all__ = [
     "Address",
     "AggregationRule",
+    "Attack",
     "Clicks",
     "ComparisonText",
     "Duration",
@@ -80,6 +81,7 @@ EventName = Annotated[
     WithJsonSchema({"type": "string", "enum": sorted(EVENTS)}),
     Words('the name of an event such as "client.rejoined"', choices=tuple(sorted(EVENTS))),
 ]
+Attack = Annotated[dict[str, Any], Words('a table such as { kind = "sign_flip", z = 2 }')]
 Clicks = ClickModelName | Annotated[dict[str, Any], Words('a table such as { kind = "pbm", eta = 0.5 }')]
 Address = Annotated[str, AfterValidator(_ipv4), Words('an IPv4 address such as "127.0.0.1"')]
 Selector = Annotated[

@@ -73,6 +73,7 @@ with
             unnest(range(len(clients))) as place,
             unnest(hosts) as host,
             unnest(clicks) as clicks,
+            unnest(attacks) as attack,
             unnest(interactions) as interactions
         from log.coordinator
         where event = 'clients.enrolled'
@@ -96,7 +97,7 @@ select
     row_number() over (order by roster.seq, roster.place) - 1 as number,
     roster.host,
     roster.clicks,
-    null::varchar as attack,
+    nullif(roster.attack, '') as attack,
     roster.interactions,
     moved.joined,
     moved."left"

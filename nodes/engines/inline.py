@@ -84,7 +84,7 @@ class Federation:
         self._journal = Journal(plan.run, SUPERVISOR)
         self.director = Director(plan, self, self._journal, self.clock)
         if past is not None:
-            self.director.recall(past.performed)
+            self.director.recall(past.performed, past.closed)
         self.coordinator = self._new_coordinator(past)
         self.shells: dict[str, Shell] = {COORDINATOR: self.coordinator}
         for host in plan.hosts:
@@ -176,16 +176,21 @@ class Federation:
         if node == COORDINATOR:
             self.coordinator = self._new_coordinator(read_past(self.plan.run))
             self.shells[node] = self.coordinator
+            self.coordinator.begin()
+            self.director.remind()
         else:
             self.shells[node] = self._new_host(node)
-        self.shells[node].begin()
+            self.shells[node].begin()
 
-    def start(self, client: Client) -> str:
-        """Start a host for a new client; there are no keys."""
+    def prepare(self, client: Client) -> str:
+        """Make room for the host of a new client; there are no keys."""
         self.plan = replace(self.plan, added=(*self.plan.added, client))
+        return ""
+
+    def start(self, client: Client) -> None:
+        """Start the host of a new client."""
         self.shells[client.id] = self._new_host(client.id)
         self.shells[client.id].begin()
-        return ""
 
     def tell(self, message: Message) -> None:
         """Say something to the coordinator."""

@@ -113,6 +113,7 @@ class Stage:
             "key": "",
             "clients": clients,
             "clicks": ("perfect",) * len(clients),
+            "attacks": ("",) * len(clients),
             "interactions": np.full(len(clients), 7),
             "by": "ann",
         }

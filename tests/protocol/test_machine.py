@@ -51,7 +51,7 @@ SAID = {name: one(*(ANY[kind] for kind in kinds(one).values())) for name, one in
         Finish("completed"),
         Lost("host-1", 1),
         Stop("enough"),
-        Enrol("host-3", "", ("c3",), ("perfect",), np.array([4]), "ann"),
+        Enrol("host-3", "", ("c3",), ("perfect",), ("",), np.array([4]), "ann"),
     )
 }
 OWN = {

@@ -24,6 +24,7 @@ def enrol(host, *clients, **changes):
         "key": "",
         "clients": clients,
         "clicks": ("perfect",) * len(clients),
+        "attacks": ("",) * len(clients),
         "interactions": np.full(len(clients), 7),
         "by": "ann",
     }

@@ -137,7 +137,7 @@ class ToyFederation:
         place = self._told
         clients = tuple(f"new-{place}-{number}" for number in range(count))
         counts = np.full(count, 7)
-        self.tell(Enrol(f"host-new-{place}", "", clients, ("perfect",) * count, counts, "somebody"))
+        self.tell(Enrol(f"host-new-{place}", "", clients, ("perfect",) * count, ("",) * count, counts, "somebody"))
 
     def leave(self, client):
         """The supervisor lets a client go."""

@@ -161,7 +161,7 @@ def test_a_click_table_may_be_for_any_number_of_grades(levels):
         ("aggregation.malicious", "unknown key; the keys of aggregation are rule"),
         (
             "clients[].click",
-            "unknown key; the keys of clients[0] are count, id, clicks, interactions; did you mean clicks?",
+            "unknown key; the keys of clients[0] are count, id, clicks, interactions, attack; did you mean clicks?",
         ),
         ("learning_rate", "did you mean learner.learning_rate?"),
         ("zzz", "unknown key; the keys of a scenario are name, seed, rounds, "),

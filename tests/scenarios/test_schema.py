@@ -18,6 +18,7 @@ from scenarios.load import from_dict, load_scenario, shipped
 from scenarios.words import keys
 
 NOT_IN_QUICKSTART = {
+    "clients[].attack": "the quickstart's clients are honest",
     "clients[].id": "a group has a count or an id",
     "ranker.hidden": "the linear ranker has no hidden units",
     "expect.METRIC": "stands for a metric's name",
