@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from stage import HOSTS, START, Stage
 
-from protocol.coordination import NOTICE_AFTER
 from protocol.errors import REFUSALS, Refusal
 from protocol.machine import Say
 from protocol.messages import SUPERVISOR, Finish, Lost, Train, Welcome
+from protocol.rounds import NOTICE_AFTER
 from protocol.terms import Aggregate, fingerprint
 
 THREE = {"a": [0], "b": [1], "c": [2]}
