@@ -13,15 +13,15 @@ from nodes.process import Task, run_node
 from protocol.errors import UserError
 from protocol.journal import Journal
 
-__all__ = ["Child", "Nursery", "ended_how", "start_forkserver"]
+__all__ = ["PRELOAD", "Child", "Nursery", "ended_how", "start_forkserver"]
 
 _BURIAL: Final = 5.0  # seconds that the kernel may take to end a killed process
-_PRELOAD: Final = ["__main__", "nodes.preload"]  # the command's own module too, or every node would import it again
+PRELOAD: Final = ["__main__", "nodes.preload"]  # the command's own module too, or every node would import it again
 
 
 def start_forkserver() -> None:
     """Let the forkserver load its imports while the run is prepared."""
-    multiprocessing.set_forkserver_preload(_PRELOAD)
+    multiprocessing.set_forkserver_preload(PRELOAD)
     multiprocessing.forkserver.ensure_running()  # type: ignore[attr-defined]  # public, but without a stub
 
 
