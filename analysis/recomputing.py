@@ -15,6 +15,7 @@ from analysis.runs import Run
 from learning.data import Dataset
 from learning.errors import LearningError
 from learning.learners import Learner
+from learning.streams import Purpose, stream
 from protocol.errors import FoltrError
 from scenarios.load import from_dict
 from scenarios.plan import Plan, open_data
@@ -44,7 +45,7 @@ class Recomputing:
         return self.plan.rule(thetas, interactions, before).theta if self.plan else None
 
     def train(self, before: Floats, number: int, names: Sequence[str]) -> dict[str, tuple[Floats, float]]:
-        """The local models of these clients in a round and what their users saw; empty for who cannot be computed."""
+        """What these clients send in a round, attackers too, and what their users saw; empty without plan or data."""
         if self.plan is None or self.data is None:
             return {}
         made: dict[str, tuple[Floats, float]] = {}
@@ -55,8 +56,14 @@ class Recomputing:
             if host not in self._learners:
                 self._learners[host] = self.plan.learner(host, self.data)
             found = self._learners[host].train(before, number, np.array(places, dtype=np.int64))
+            attacks = self.plan.attacks(host)
             for at, place in enumerate(places):
-                made[members[place].id] = (found.thetas[at].copy(), float(found.online[at]))
+                theta = found.thetas[at].copy()
+                if place in attacks and attacks[place][0].is_on(number):
+                    attack, key = attacks[place]
+                    random = stream(self.plan.scenario.seed, Purpose.ATTACK, key, number)
+                    theta = attack.attack(theta, before.copy(), random)
+                made[members[place].id] = (theta, float(found.online[at]))
         return made
 
 
@@ -76,13 +83,14 @@ def recomputing(run: Run) -> Recomputing:
     except LearningError as error:
         limits.append(f"updates, because the data set cannot be opened here: {_one_line(error)}")
     known = {client.id for client in clients(scenario)}
-    enrolled = run.rows("select id, number, clicks, interactions from clients order by number")
+    enrolled = run.rows("select id, number, clicks, interactions, attack from clients order by number")
     added = tuple(_client(row) for row in enrolled if row["id"] not in known)
     return Recomputing(Plan(scenario, run.path, data.dimension if data else 0, 1, added), data, limits)
 
 
 def _client(row: dict[str, Any]) -> Client:
-    return Client(row["id"], row["number"], setting_of(row["clicks"]), row["interactions"])
+    attack = json.loads(row["attack"]) if row["attack"] else None
+    return Client(row["id"], row["number"], setting_of(row["clicks"]), row["interactions"], attack)
 
 
 def _one_line(error: Exception) -> str:

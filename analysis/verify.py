@@ -127,7 +127,6 @@ class _Check:
     def __init__(self, run: Run, chosen: set[tuple[int, str]] | None) -> None:
         self._means: Recomputing = recomputing(run)
         self._chosen = chosen
-        self._attackers = {row["id"] for row in run.rows("select id from clients where attack is not null")}
         self._phases = run.rows("select phase, count(*) as n from rounds where phase <> 'training' group by phase")
         self._before: tuple[int, Floats] | None = None
         self._underivable = 0
@@ -181,11 +180,8 @@ class _Check:
 
     def _recompute(self, number: int, updates: list[Update], before: Floats) -> None:
         wanted = [one for one in updates if self._chosen is None or (number, one.client) in self._chosen]
-        honest = [one for one in wanted if one.client not in self._attackers]
-        if len(honest) < len(wanted):
-            self._skip("of attackers, who do not what clients do", len(wanted) - len(honest))
-        made = self._means.train(before, number, [one.client for one in honest]) if honest else {}
-        for one in honest:
+        made = self._means.train(before, number, [one.client for one in wanted]) if wanted else {}
+        for one in wanted:
             if one.client in made:
                 self._compare(one, *made[one.client], before)
 

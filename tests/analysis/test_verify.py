@@ -59,6 +59,35 @@ def test_a_whole_run_is_derived_and_recomputed(made):
         )
 
 
+def test_attackers_and_clients_who_came_later_are_computed_too(tmp_path, letor_folder):
+    """What an attacker sends follows from the scenario as well, and so does the work of one who was added."""
+    from nodes.launch import launch
+    from scenarios.load import load_scenario
+
+    (tmp_path / "liar.toml").write_text(
+        f"""
+        seed = 5
+        rounds = {ROUNDS}
+        data = {{ source = "letor:{letor_folder}" }}
+        federation = {{ engine = "inline" }}
+        clients = [
+            {{ count = 3, clicks = "navigational" }},
+            {{ id = "mallory", clicks = "navigational", attack = {{ kind = "sign_flip", z = 2, start = 4 }} }},
+            {{ id = "oscar", clicks = "perfect", attack = {{ kind = "random" }} }},
+        ]
+        [[timeline]]
+        at_round = 6
+        add = 1
+        id = "late"
+        clicks = "informational"
+        """
+    )
+    run, _ending = launch(load_scenario(tmp_path / "liar.toml"), tmp_path / "runs")
+    found = verify(run, everything=True)
+    assert (found.verdict, found.limits, found.models_derived) == ("held", [], ROUNDS + 1)
+    assert found.updates == found.updates_recomputed == 5 * ROUNDS + (ROUNDS - 5)
+
+
 def test_a_sample_a_client_a_round(made):
     """50 by default, or those that are named."""
     assert verify(made["all"]).updates_recomputed == 50
