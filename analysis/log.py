@@ -1,12 +1,13 @@
 """A log as a database: the public views, asked in SQL, and a lock that lets queries read the log and nothing else."""
 
+import re
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 from uuid import uuid4
 
 import duckdb
@@ -16,7 +17,10 @@ from analysis.queries import Answer, ask
 from analysis.relations import literal, log_relations
 from protocol.errors import UserError
 
-__all__ = ["Log", "define_views", "lock", "sql_text"]
+__all__ = ["Log", "define_views", "lock", "sql_text", "views_for"]
+
+VIEW: Final = re.compile(r"(^create or replace view (\S+) as\n.*?;$)", re.MULTILINE | re.DOTALL)
+"""A statement of `sql/views.sql` and the name of its view."""
 
 
 class Log(ABC):
@@ -27,12 +31,12 @@ class Log(ABC):
         self.title = title
 
     @abstractmethod
-    def _refresh(self) -> None:
-        """Define the views over the files that there are: a live run gets more of them."""
+    def _refresh(self, query: str) -> None:
+        """Define what a query needs over the files that there are: a live run gets more of them."""
 
     def sql(self, query: str, parameters: dict[str, Any] | None = None) -> Answer:
         """Answer a query over the log as it is now; `$name` in it stands for a parameter."""
-        self._refresh()
+        self._refresh(query)
         return ask(self.database, query, parameters)
 
     def rows(self, query: str, parameters: dict[str, Any] | None = None) -> list[dict[str, Any]]:
@@ -67,6 +71,20 @@ def define_views(
     database.execute(log_relations(run, journal, limit, snapshot=snapshot))
     for name in ("views", "updates"):
         database.execute(sql_text(name))
+
+
+def views_for(query: str) -> dict[str, str]:
+    """The statements that create the views a query names and those beneath them, in order; all if it names none."""
+    statements = {name: text for file in ("views", "updates") for text, name in VIEW.findall(sql_text(file))}
+    needed = {name for name in statements if _names(query, name)} or set(statements)
+    while more := {name for one in needed for name in statements if _names(statements[one], name)} - needed:
+        needed |= more
+    return {name: text for name, text in statements.items() if name in needed}
+
+
+def _names(text: str, view: str) -> bool:
+    """Whether a text has the view's name in it, as a word; that it may mean something else does no harm."""
+    return re.search(rf"\b{view.removeprefix('log.')}\b", text, re.IGNORECASE) is not None
 
 
 def lock(database: duckdb.DuckDBPyConnection, journals: Sequence[Path], target: Path | None = None) -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import duckdb
 
-from analysis.log import Log, define_views, lock
+from analysis.log import Log, lock, views_for
 from analysis.meanings import VIEWS
-from analysis.relations import journal_files, literal, longest_record
+from analysis.relations import journal_files, literal, log_relations, longest_record
 from analysis.runs import is_run, open_run, packed_file, run_names
 from protocol.errors import UserError
 
@@ -36,8 +36,8 @@ class Runs(Log):
         super().__init__(duckdb.connect(), f"{len(paths)} runs")
         self.names = run_names(paths)
         self._live = {f"run_{at}": path for at, path in enumerate(paths) if packed_file(path) is None}
-        self._defined: dict[str, tuple[list[Path], int]] = {}
-        self._joined = False
+        self._read: dict[str, tuple[list[Path], int]] = {}
+        self._defined: set[str] = set()
         for at, path in enumerate(paths):
             self._attach(f"run_{at}", packed_file(path))
         lock(self.database, [path / "journal" for path in self._live.values()], target)
@@ -49,26 +49,30 @@ class Runs(Log):
         except duckdb.Error as error:
             raise UserError(f"a packed run must be a DuckDB file that can be read, got {packed}") from error
 
-    def _refresh(self) -> None:
+    def _refresh(self, query: str) -> None:
+        """Define the views that the query needs: to define all of them for a hundred runs takes seconds."""
         for alias, path in self._live.items():
             now = (journal_files(path), longest_record(path))
-            if now != self._defined.get(alias):
-                self.database.execute(f"use {alias}")
-                define_views(self.database, path, *now)
-                self._defined[alias] = now
+            if now != self._read.get(alias):
+                self.database.execute(f"use {alias}; {log_relations(path, *now)}")
+                self._read[alias] = now
+        missing = {name: text for name, text in views_for(query).items() if name not in self._defined}
+        if missing:
+            for alias in self._live:
+                self.database.execute(f"use {alias}; {' '.join(missing.values())}")
+            self._join([name for name in missing if name in VIEWS])
+            self._defined |= set(missing)
         self.database.execute("use memory")
-        if not self._joined:
-            self._join()
-            self._joined = True
 
-    def _join(self) -> None:
+    def _join(self, views: Sequence[str]) -> None:
         """Create each view over those runs that have it: a packed run of another version may lack one."""
         found = self.database.execute("select table_catalog, table_name from information_schema.tables").fetchall()
-        for view in VIEWS:
+        there = set(found)
+        for view in views:
             parts = [
                 f"select {literal(name)} as run, * from run_{at}.main.{view}"  # noqa: S608 - the names are ours
                 for at, name in enumerate(self.names)
-                if (f"run_{at}", view) in found
+                if (f"run_{at}", view) in there
             ]
             if parts:
                 self.database.execute(f"create view memory.main.{view} as {' union all by name '.join(parts)}")

@@ -94,7 +94,7 @@ class Run(Log):
         lock(self.database, [] if packed else [path / "journal"], target)
         self.packed = packed is not None
 
-    def _refresh(self) -> None:
+    def _refresh(self, query: str) -> None:  # noqa: ARG002 - one run has all views
         if self.packed or (self._snapshot and self._defined is not None):
             return
         now = (journal_files(self.path), longest_record(self.path))

@@ -5,6 +5,7 @@ import shutil
 import pytest
 
 from analysis import find_runs, open_runs
+from analysis.log import views_for
 from analysis.many import open_log
 from analysis.meanings import VIEWS
 from analysis.pack import pack
@@ -34,6 +35,22 @@ def test_every_view_has_a_column_run_and_all_rows(folder, run, view):
         assert [row["n"] for row in rows] == ([one["n"]] * 3 if one["n"] else [])
         if rows:
             assert rows[0]["run"] == "small/20260101-120000-7"
+
+
+@pytest.mark.parametrize(
+    ("query", "needed"),
+    [
+        ("select value from metrics", {"metrics", "updates", "log.updates", "rounds"}),
+        ("from faults", {"faults"}),
+        ("select delta from Updates", {"updates", "log.updates", "rounds"}),
+        ("show tables", {*VIEWS, "log.updates"}),
+    ],
+)
+def test_only_the_views_that_a_query_needs_are_defined(query, needed):
+    """With those beneath them, perhaps some that only sound so; all if it names none."""
+    found = set(views_for(query))
+    assert needed <= found
+    assert ("events" in found) == ("events" in needed)
 
 
 def test_one_run_has_no_such_column(played):
