@@ -18,8 +18,10 @@ TEXTS: Final[dict[str, Callable[[Answer, TextIO], None]]] = {".csv": write_csv, 
 KINDS: Final = (*TEXTS, ".parquet")
 
 
-def save(runs: Sequence[Path], query: str, target: Path, parameters: dict[str, Any] | None = None) -> None:
+def save(runs: Sequence[Path], query: str | None, target: Path, parameters: dict[str, Any] | None = None) -> None:
     """Answer a query over runs into a file, row by row; one that is there already is replaced."""
+    if query is None:
+        raise UserError(f"a file needs a query to answer; got none for {target}")
     kind = target.suffix.lower()
     if kind not in KINDS:
         raise UserError(f"an answer's file must end in one of {', '.join(KINDS)}; got {target}")

@@ -179,27 +179,31 @@ class _Check:
         return self._means.aggregate(thetas, np.array([of[name].n for name in names], dtype=np.int64), before)
 
     def _recompute(self, number: int, updates: list[Update], before: Floats) -> None:
-        wanted = [one for one in updates if self._chosen is None or (number, one.client) in self._chosen]
-        made = self._means.train(before, number, [one.client for one in wanted]) if wanted else {}
-        for one in wanted:
-            if one.client in made:
-                self._compare(one, *made[one.client], before)
-
-    def _compare(self, update: Update, theta: Floats, online: float, before: Floats) -> None:
-        """Weights bit for bit; where the log keeps none, the length of the change, and in any case what users saw."""
-        if update.theta is not None:
-            same = np.array(update.theta).tobytes() == theta.tobytes()
-        else:
-            self._skip("by their lengths and online figures only, because the log keeps no weights of them", 1)
-            length = float(np.linalg.norm(theta - before))
-            same = update.norm is not None and isclose(length, update.norm, rel_tol=1e-9)
-        if same and update.online == online:
+        answers: dict[str, list[Update]] = {}  # a resumed run may have asked a client twice
+        for one in updates:
+            if self._chosen is None or (number, one.client) in self._chosen:
+                answers.setdefault(one.client, []).append(one)
+        made = self._means.train(before, number, list(answers)) if answers else {}
+        for client, (theta, online) in made.items():
+            if not all(_is(one, theta, online, before) for one in answers[client]):
+                self._differs(f"the update of {client} in round {number}")
+                continue
             self._found.updates_recomputed += 1
-        else:
-            self._differs(f"the update of {update.client} in round {update.round}")
+            if any(one.theta is None for one in answers[client]):
+                self._skip("by their lengths and online figures only, because the log keeps no weights of them", 1)
 
     def _skip(self, why: str, count: int) -> None:
         self._skipped[why] = self._skipped.get(why, 0) + count
 
     def _differs(self, what: str) -> None:
         self._found.problems.append(what)
+
+
+def _is(update: Update, theta: Floats, online: float, before: Floats) -> bool:
+    """Whether an update is as computed: its weights bit for bit, else its length, and what users saw."""
+    if update.theta is not None:
+        same = np.array(update.theta).tobytes() == theta.tobytes()
+    else:
+        length = float(np.linalg.norm(theta - before))
+        same = update.norm is not None and isclose(length, update.norm, rel_tol=1e-9)
+    return same and update.online == online

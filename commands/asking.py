@@ -50,12 +50,12 @@ def sql(
     request = read_request(words or (), name, settings or (), runs_directory(runs))
     for sentence in filter(None, map(newer_run, request.runs)):
         typer.echo(sentence, err=True)
-    if request.query is None:
-        with open_log(request.runs) as log:
-            converse(log)
-    elif target is not None:
+    if target is not None:
         save(request.runs, request.query, target, request.parameters)
         typer.echo(f"wrote {target}")
+    elif request.query is None:
+        with open_log(request.runs) as log:
+            converse(log)
     else:
         with open_log(request.runs) as log:
             answer = log.sql(request.query, request.parameters)

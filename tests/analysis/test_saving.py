@@ -45,7 +45,9 @@ def test_a_query_that_writes_is_refused_here_too(played, tmp_path, name):
 
 
 def test_what_cannot_be_written_is_one_sentence(played, tmp_path):
-    """An unknown kind, a directory that is not there."""
+    """An unknown kind, a directory that is not there, nothing to answer."""
+    with pytest.raises(UserError, match="needs a query"):
+        save([played], None, tmp_path / "a.csv")
     with pytest.raises(UserError, match=r"one of \.csv, \.json, \.parquet; got .*a\.xlsx"):
         save([played], QUERY, tmp_path / "a.xlsx")
     for name in ("a.csv", "a.parquet"):

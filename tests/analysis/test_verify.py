@@ -154,6 +154,16 @@ def test_a_forged_update_is_found(copied):
     assert len(found.as_dict()["problems"]) == 3
 
 
+def test_an_update_that_was_asked_for_twice_counts_once(copied):
+    """As a resumed run does; the two answers must both be right."""
+    path = copied / "journal" / "coordinator.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    at = next(n for n, line in enumerate(lines) if '"update.received"' in line and json.loads(line)["round"] == 5)
+    path.write_text("".join([*lines[:at], lines[at], *lines[at:]]))
+    found = verify(copied, number=5)
+    assert (found.verdict, found.updates, found.updates_recomputed) == ("held", 10 * ROUNDS, 10)
+
+
 def test_without_the_data_the_rest_is_verified(copied):
     """A run copied to a machine that lacks the data set."""
     rewrite(copied, "run.started", None, lambda record: record["scenario"]["data"].update(source="letor:/nowhere"))
