@@ -27,11 +27,11 @@ clean:
 
 .venv/.installed: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@echo "installing foltr into .venv (once)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@echo "installing foltr into .venv (once, about a minute)"
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -e .
 	@touch $@
 
 .venv/.installed-dev: .venv/.installed
-	@echo "installing the test tools into .venv (once)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	@echo "installing the test tools into .venv (once, about a minute)"
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -e ".[dev]"
 	@touch $@
