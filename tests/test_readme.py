@@ -1,7 +1,7 @@
 """The README's commands, run in order in a scratch directory: they succeed, and print what the README shows, in shape.
 
-Only what is written here differs from the page: `SHORTER` has fewer rounds and, for runs in the background, a slow
-network, so that all of it takes seconds; `SET_UP` is what the machine that runs the tests has done already.
+Only what is written here differs from the page: `SHORTER` has fewer rounds and, for one run in the background, a
+slow network, so that all of it takes seconds; `SET_UP` is what the machine that runs the tests has done already.
 """
 
 import os
@@ -19,11 +19,11 @@ SET_UP = ("make test", "source .venv/bin/activate")
 SLOW_NETWORK = """--set 'timeline=[{at_round=1, delay="clients", by="20ms", for="4s"}]'"""
 SHORTER = {
     "make quickstart": "foltr run quickstart --set rounds=300",
-    "--detach": f"{SLOW_NETWORK} --detach",  # leaves the machine time for the other commands
-    "rounds=20000": "rounds=1000",
-    "round = 20000": "round = 1000",
-    "rounds=5000": "rounds=500",
+    "rounds=100000": f"rounds=100000 {SLOW_NETWORK}",  # leaves the machine time for the other commands
     "rounds=1000 --seed": "rounds=200 --seed",
+    "rounds=5000": "rounds=500",
+    "rounds=20000": "rounds=3000",
+    "round = 20000": "round = 3000",
     "--schedules 20": "--schedules 5",
 }
 PATH_OF_DATA = "/path/to/MQ2008"
