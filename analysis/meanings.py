@@ -26,6 +26,7 @@ VIEWS: Final[dict[str, View]] = {
             "dimension": "the length of θ",
             "engine": "what drove the nodes: processes or inline",
             "weights": "which updates' weights the log keeps: all, every:N or models",
+            "parent": "the run that this one is a variation of; null if it is none",
             "started": "when the coordinator began",
             "finished": "when the run ended; null while it goes on, or if nobody could say so",
             "outcome": "completed, stopped or aborted; null as above",

@@ -1,12 +1,13 @@
 """What was typed during a run, as a timeline: the scenario that does it again, at the same rounds."""
 
 import json
+from collections.abc import Sequence
 from typing import Any, Final
 
 from analysis.runs import Run
 from protocol.errors import UserError
 
-__all__ = ["scenario_from_run"]
+__all__ = ["scenario_from_run", "variation"]
 
 TIMELINE: Final = "the timeline"
 
@@ -26,6 +27,38 @@ def scenario_from_run(run: Run) -> dict[str, Any]:
     entries.sort(key=lambda entry: int(entry["at_round"]))
     tables["federation"]["hosts"] = _layout(run)  # whoever shares a process dies with it
     return tables | {"timeline": [*tables.get("timeline", []), *entries]}
+
+
+def variation(
+    run: Run, without: Sequence[str] = (), rule: str | None = None, rounds: int | None = None
+) -> dict[str, Any]:
+    """The scenario of what would have been: the same seeds and happenings without some clients, or otherwise different.
+
+    Clients act again, and so react to what is different. Those left out never take part, whatever the log says of them.
+    """
+    tables = scenario_from_run(run)
+    known = [row["id"] for row in run.rows("select id from clients order by number")]
+    unknown = [client for client in without if client not in known]
+    if unknown:
+        raise UserError(f"a client to leave out must be one of {', '.join(known[:10])}…; got {', '.join(unknown)}")
+    kept = [entry for entry in tables["timeline"] if not _is_about(entry, without)]
+    left_out = [{"at_round": 1, "leave": client} for client in without if client in _from_the_start(tables, known)]
+    tables["timeline"] = left_out + kept
+    tables["rounds"] = rounds or tables["rounds"]
+    tables["timeline"] = [entry for entry in tables["timeline"] if entry["at_round"] <= tables["rounds"]]
+    tables["aggregation"] |= {"rule": rule} if rule else {}
+    return tables
+
+
+def _is_about(entry: dict[str, Any], clients: Sequence[str]) -> bool:
+    """Whether an entry of a timeline is about one of these clients alone."""
+    return any(value in clients for value in entry.values() if isinstance(value, str))
+
+
+def _from_the_start(tables: dict[str, Any], known: list[str]) -> list[str]:
+    """The clients that were not added while the run went on."""
+    added = {entry["id"] for entry in tables["timeline"] if "add" in entry and "id" in entry}
+    return [client for client in known if client not in added]
 
 
 def _layout(run: Run) -> str | int:

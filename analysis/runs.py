@@ -14,10 +14,10 @@ import duckdb
 from analysis.log import Log, define_views, lock
 from analysis.relations import journal_files, longest_record
 from protocol.errors import UserError
+from protocol.layout import JOURNAL, LATEST, PACKED
 
 __all__ = ["PACKED", "Run", "find_run", "find_runs", "is_run", "open_run", "packed_file", "run_names", "runs_directory"]
 
-PACKED: Final = "run.duckdb"
 WILD: Final = frozenset("*?[")
 
 
@@ -32,7 +32,7 @@ def find_run(reference: str | Path, runs: Path) -> Path:
         if is_run(path):
             return path.resolve()
     known = known_runs(runs)
-    meant = known if str(reference) == "latest" else [one for one in known if one.parent.name == str(reference)]
+    meant = known if str(reference) == LATEST else [one for one in known if one.parent.name == str(reference)]
     if meant:
         return max(meant, key=lambda path: path.name).resolve()
     names = dict.fromkeys(path.parent.name for path in known)
@@ -59,7 +59,7 @@ def find_runs(references: Sequence[str], runs: Path) -> list[Path]:
 
 def known_runs(runs: Path) -> list[Path]:
     """Every run of a runs directory, by scenario and time."""
-    return sorted(path for path in runs.glob("*/*") if path.parent.name != "latest" and is_run(path))
+    return sorted(path for path in runs.glob("*/*") if path.parent.name != LATEST and is_run(path))
 
 
 def run_names(runs: Sequence[Path]) -> list[str]:
@@ -91,7 +91,7 @@ class Run(Log):
             super().__init__(duckdb.connect(packed or ":memory:", read_only=packed is not None), str(path))
         except duckdb.Error as error:
             raise UserError(f"a packed run must be a DuckDB file that can be read, got {packed}") from error
-        lock(self.database, [] if packed else [path / "journal"], target)
+        lock(self.database, [] if packed else [path / JOURNAL], target)
         self.packed = packed is not None
 
     def _refresh(self, query: str) -> None:  # noqa: ARG002 - one run has all views
@@ -105,14 +105,14 @@ class Run(Log):
 
 def packed_file(path: Path) -> Path | None:
     """The packed file of a run that has no journal any more."""
-    if (path / "journal").is_dir():
+    if (path / JOURNAL).is_dir():
         return None
     return path / PACKED if path.is_dir() else path
 
 
 def is_run(path: Path) -> bool:
     """Whether a path is a run's directory or a packed run."""
-    return (path / "journal").is_dir() or (path / PACKED).is_file() or (path.suffix == ".duckdb" and path.is_file())
+    return (path / JOURNAL).is_dir() or (path / PACKED).is_file() or (path.suffix == ".duckdb" and path.is_file())
 
 
 def _matching(pattern: str, runs: Path) -> list[Path]:

@@ -64,6 +64,37 @@ def resume(reference: RunName, runs: Runs = None, as_json: Json = False) -> None
     raise typer.Exit(_told(directory, as_json=as_json, reference=reference))
 
 
+@app.command()
+def replay(
+    reference: RunName,
+    without: Annotated[list[str] | None, typer.Option(metavar="CLIENT", help="Leave this client out.")] = None,
+    aggregation: Annotated[str | None, typer.Option(metavar="RULE", help="Aggregate by another rule.")] = None,
+    rounds: Annotated[int | None, typer.Option(min=1, help="Run so many rounds.")] = None,
+    engine: Annotated[str, typer.Option(help="processes or inline.")] = "inline",
+    runs: Runs = None,
+    as_json: Json = False,
+) -> None:
+    """Run what would have been: a run again with the same seeds, but without a client, or otherwise different.
+
+    The new run has a link to its parent. Without a change it gives the same models.
+
+    Example: foltr replay latest --without client-3
+    """
+    from analysis.rerun import variation
+    from analysis.runs import find_run, open_run, runs_directory
+    from nodes.console import ConsoleWatcher
+    from nodes.launch import launch
+    from scenarios.load import from_dict
+
+    with open_run(find_run(reference, runs_directory(runs))) as opened:
+        tables = variation(opened, without or (), aggregation, rounds)
+        parent = str(opened.path)
+    tables["federation"]["engine"] = engine
+    with ConsoleWatcher(quiet=as_json) as watcher:
+        directory, _ending = launch(from_dict(tables), runs_directory(runs), watcher, parent)
+    raise typer.Exit(_told(directory, as_json=as_json, reference=str(directory) if runs else "latest"))
+
+
 def _supervised(directory: Path, act: Callable[[], object]) -> int:
     """Act a detached run out, and write its summary where its console is."""
     act()

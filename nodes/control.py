@@ -16,12 +16,12 @@ import psutil
 
 from protocol.codec import Codec
 from protocol.errors import RefusedFrame, UserError
+from protocol.layout import CONTROL
 from protocol.messages import OPERATOR, SUPERVISOR, Answer, Order
 from protocol.transport import Gate, KeyPair, Line, make_keys
 
 __all__ = ["Desk", "is_live", "order", "supervisor_of"]
 
-CONTROL: Final = "control.json"
 LARGEST: Final = 1 << 24  # bytes of an order or an answer
 PATIENCE: Final = 30.0  # seconds for a supervisor to answer; it may have to end and start processes
 

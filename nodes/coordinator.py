@@ -124,6 +124,7 @@ def run_record(plan: Plan) -> dict[str, Any]:
         "dimension": plan.ranker.dimension,
         "engine": plan.scenario.federation.engine,
         "weights": plan.weights,
+        **({"parent": plan.parent} if plan.parent else {}),
     }
 
 

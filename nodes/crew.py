@@ -43,8 +43,8 @@ class Crew:
         self._plan = plan
         self._bury = bury
         self._keys = {name: make_keys() for name in (COORDINATOR, SUPERVISOR, *plan.hosts)}
-        features, cores = plan.features, plan.cores
-        self._task = Task("", "", to_dict(plan.scenario), str(plan.run), features, cores, NO_KEYS, added=plan.added)
+        given = (to_dict(plan.scenario), str(plan.run), plan.features, plan.cores, NO_KEYS)
+        self._task = Task("", "", *given, added=plan.added, parent=plan.parent)
         self._port = plan.scenario.federation.port
 
     def start_coordinator(self, *, goes_on: bool) -> Line:

@@ -9,11 +9,10 @@ from typing import Final, NoReturn
 
 from nodes.control import is_live
 from protocol.errors import UserError
+from protocol.layout import CONSOLE
 
-__all__ = ["CONSOLE", "detach"]
+__all__ = ["detach"]
 
-CONSOLE: Final = "console.txt"
-"""What a detached run would have said on the terminal."""
 PATIENCE: Final = 120.0  # seconds to become live; the first run of a machine compiles its kernels
 
 

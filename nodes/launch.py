@@ -3,8 +3,8 @@
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Final
 
 import orjson
 
@@ -16,13 +16,12 @@ from nodes.nursery import start_forkserver
 from nodes.past import Past, read_past
 from nodes.watcher import Quiet, Watcher
 from protocol.errors import UserError
+from protocol.layout import LATEST, SCENARIO
 from scenarios.load import from_dict, to_dict
 from scenarios.plan import Plan, open_data
 from scenarios.schema import Scenario
 
 __all__ = ["ENGINES", "act", "launch", "make_run_directory", "prepare", "read_scenario", "resume", "start_early"]
-
-SCENARIO: Final = "scenario.json"
 
 ENGINES: dict[str, Callable[[Plan, Watcher, Interruption, Past | None], Ending]] = {
     "processes": processes.act_out,
@@ -31,11 +30,11 @@ ENGINES: dict[str, Callable[[Plan, Watcher, Interruption, Past | None], Ending]]
 """Who acts a plan out, by the engine's name."""
 
 
-def launch(scenario: Scenario, runs: Path, watcher: Watcher | None = None) -> tuple[Path, Ending]:
-    """Run a scenario to its end; the run's directory and how it ended."""
+def launch(scenario: Scenario, runs: Path, watcher: Watcher | None = None, parent: str = "") -> tuple[Path, Ending]:
+    """Run a scenario to its end, perhaps as a variation of another run; the run's directory and how it ended."""
     watcher = watcher or Quiet()
     start_early(scenario)
-    plan = prepare(scenario, runs, watcher)
+    plan = replace(prepare(scenario, runs, watcher), parent=parent)
     return plan.run, act(plan, watcher)
 
 
@@ -88,7 +87,7 @@ def make_run_directory(scenario: Scenario, runs: Path) -> Path:
     try:
         run = _fresh(runs / scenario.name, stamp)
         (run / SCENARIO).write_bytes(orjson.dumps(to_dict(scenario), option=orjson.OPT_INDENT_2))
-        _point(runs / "latest", run)
+        _point(runs / LATEST, run)
     except OSError as error:
         raise UserError(f"the run directory cannot be written: {error.strerror}: {error.filename or runs}") from error
     return run

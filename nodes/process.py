@@ -48,12 +48,14 @@ class Task:
     port: int = 0  # for the coordinator: where it listens
     enrolled: tuple[tuple[bytes, str], ...] = ()  # for the coordinator: whose key is whose
     added: tuple[Client, ...] = ()  # clients that were enrolled while the run went on
+    parent: str = ""  # the run that this one is a variation of
     goes_on: bool = False  # for the coordinator: go on from the last closed round in the log
 
     @property
     def plan(self) -> Plan:
         """The plan that every node of the run derives alike."""
-        return Plan(from_dict(self.scenario), Path(self.run), self.features, self.cores, self.added)
+        scenario, run = from_dict(self.scenario), Path(self.run)
+        return Plan(scenario, run, self.features, self.cores, self.added, parent=self.parent)
 
 
 def run_node(task: Task, report: Connection) -> None:

@@ -42,6 +42,7 @@ FIELDS: Final[dict[str, tuple[str, str]]] = {
     "versions": ("JSON", "foltr, the protocol, Python and the libraries that the bits depend on"),
     "dimension": ("INTEGER", "the length of θ"),
     "engine": ("VARCHAR", "processes or inline"),
+    "parent": ("VARCHAR", "the run that this one is a variation of"),
     "weights": ("VARCHAR", "which updates' weights the log keeps: all, every:N or models"),
     "name": ("VARCHAR", "the node, or the metric"),
     "role": ("VARCHAR", "coordinator, host or evaluator"),
@@ -121,7 +122,7 @@ EVENTS: Final[dict[str, Event]] = {
     "run.started": Event(
         "record 0: what is run",
         "coordinator",
-        ("scenario", "scenario_hash", "seed", "versions", "dimension", "engine", "weights"),
+        ("scenario", "scenario_hash", "seed", "versions", "dimension", "engine", "weights", "parent"),
     ),
     "clients.enrolled": Event(
         "who takes part; the round is the first with them, the first of all where nothing is said",

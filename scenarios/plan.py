@@ -42,6 +42,7 @@ class Plan:
     added  clients that were enrolled while the run went on, each with a host of its own, in the order of their numbers
     since  the first round of each of them
     until  the first round without a client that has left
+    parent the run that this one is a variation of, if it is one
     """
 
     scenario: Scenario
@@ -51,6 +52,7 @@ class Plan:
     added: tuple[roster.Client, ...] = ()
     since: dict[str, int] = field(default_factory=dict)
     until: dict[str, int] = field(default_factory=dict)
+    parent: str = ""
 
     @cached_property
     def clients(self) -> tuple[roster.Client, ...]:

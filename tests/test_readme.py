@@ -22,8 +22,8 @@ SHORTER = {
     "rounds=100000": f"rounds=100000 {SLOW_NETWORK}",  # leaves the machine time for the other commands
     "rounds=1000 --seed": "rounds=200 --seed",
     "rounds=5000": "rounds=500",
-    "rounds=20000": "rounds=3000",
-    "round = 20000": "round = 3000",
+    "rounds=20000": "rounds=4000",
+    "round = 20000": "round = 4000",
     "--schedules 20": "--schedules 5",
 }
 PATH_OF_DATA = "/path/to/MQ2008"

@@ -20,6 +20,7 @@ select
     started.dimension,
     started.engine,
     started.weights,
+    started.parent,
     started.ts as started,
     ended.ts as finished,
     ended.outcome,

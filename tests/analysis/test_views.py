@@ -29,6 +29,7 @@ def test_run_is_one_row(run, small):
         "dimension": 2,
         "engine": "processes",
         "weights": "all",
+        "parent": None,
         "outcome": "completed",
         "reason": "",
     }
