@@ -19,6 +19,7 @@ from protocol.codec import KINDS
 from protocol.coordination import Coordination
 from protocol.errors import REFUSALS
 from protocol.events import EVENTS, FIELDS
+from protocol.layout import FILES
 from protocol.machine import Machine
 from protocol.messages import MESSAGES, Message
 from protocol.participation import Participation
@@ -66,6 +67,12 @@ def sql_views() -> str:
         )
         for name, view in VIEWS.items()
     )
+
+
+def run_files() -> str:
+    """Every file of a run: who writes it, when it is there, what it is for."""
+    rows = [(f"`{pattern}`", file.writer, file.there, file.meaning) for pattern, file in FILES.items()]
+    return table(("file", "written by", "is there", "what it is"), rows)
 
 
 def protocol_messages() -> str:
@@ -153,6 +160,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "protocol-kinds": protocol_kinds,
     "protocol-messages": protocol_messages,
     "protocol-refusals": protocol_refusals,
+    "run-files": run_files,
 }
 
 

@@ -16,6 +16,7 @@ import orjson
 import structlog
 
 from protocol.errors import UserError
+from protocol.layout import JOURNAL
 
 __all__ = ["Follower", "Journal", "journal_path", "read_journal"]
 
@@ -26,7 +27,7 @@ _OPTIONS: Final = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE
 
 def journal_path(run: Path, node: str) -> Path:
     """Where a node of a run writes its log."""
-    return run / "journal" / f"{node}.jsonl"
+    return run / JOURNAL / f"{node}.jsonl"
 
 
 class _Appender(structlog.BoundLoggerBase):
