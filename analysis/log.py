@@ -64,11 +64,9 @@ class Log(ABC):
         self.close()
 
 
-def define_views(
-    database: duckdb.DuckDBPyConnection, run: Path, journal: Sequence[Path], limit: int, *, snapshot: bool = False
-) -> None:
-    """Create the views over a run's log files, whose lines have at most `limit` bytes; a snapshot reads them now."""
-    database.execute(log_relations(run, journal, limit, snapshot=snapshot))
+def define_views(database: duckdb.DuckDBPyConnection, run: Path, journal: Sequence[Path], limit: int) -> None:
+    """Create all views over a run's log files, whose lines have at most `limit` bytes."""
+    database.execute(log_relations(run, journal, limit))
     for name in ("views", "updates"):
         database.execute(sql_text(name))
 

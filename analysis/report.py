@@ -51,14 +51,20 @@ def report(runs: Sequence[Path]) -> str:
     names = run_names(runs)
     if len(runs) == 1:
         return document(names[0], f"<main>{report_body(runs[0], names[0])}</main>")
-    named = enumerate(zip(runs, names, strict=True))
-    bodies = "".join(f"<hr>{report_body(run, name, f'run-{at}-')}" for at, (run, name) in named)
+    told_of = [_body(run, name, f"run-{at}-") for at, (run, name) in enumerate(zip(runs, names, strict=True))]
     title = f"{len(runs)} runs"
-    return document(title, f"<main><h1>{title}</h1>{_together(runs, names)}{bodies}</main>")
+    bodies = "".join(f"<hr>{body}" for _, body in told_of)
+    together = _together(runs, names, [summary for summary, _ in told_of])
+    return document(title, f"<main><h1>{title}</h1>{together}{bodies}</main>")
 
 
-def report_body(path: Path, name: str, prefix: str = "") -> str:
-    """The page's contents on one run; the prefix tells its links from those of other runs on the page."""
+def report_body(path: Path, name: str) -> str:
+    """The page's contents on one run."""
+    return _body(path, name, "")[1]
+
+
+def _body(path: Path, name: str, prefix: str) -> tuple[Summary, str]:
+    """A run's summary and contents; the prefix tells its links from those of other runs on the page."""
     with open_run(path, snapshot=True) as run:
         (facts,) = run.rows("from run") or [{}]
         checks = _checks(path) if facts.get("outcome") and _size(path) <= LARGEST_CHECKED else []
@@ -76,18 +82,20 @@ def report_body(path: Path, name: str, prefix: str = "") -> str:
     there = [(f"{prefix}{key}", title, body) for key, title, body in parts if body]
     links = "".join(f'<li><a href="#{key}">{title}</a></li>' for key, title, _ in there)
     nav = f'<nav aria-label="parts of the report on {escape(name)}"><ul>{links}</ul></nav>'
-    return _head(summary, facts, name) + nav + "".join(section(title, body, key) for key, title, body in there)
+    sections = "".join(section(title, body, key) for key, title, body in there)
+    return summary, _head(summary, facts, name) + nav + sections
 
 
-def _together(runs: Sequence[Path], names: Sequence[str]) -> str:
-    rows: list[dict[str, Any]] = []
-    for path, name in zip(runs, names, strict=True):
-        with open_run(path, snapshot=True) as run:
-            summary = summarise(run)
-        rows.append({"run": name, "verdict": NAMES[summary.verdict], "rounds": summary.rounds} | summary.metrics)
+def _together(runs: Sequence[Path], names: Sequence[str], summaries: Sequence[Summary]) -> str:
+    """A row a run, and the curve of the first metric that any of them has."""
+    rows: list[dict[str, Any]] = [
+        {"run": name, "verdict": NAMES[one.verdict], "rounds": one.rounds} | one.metrics
+        for name, one in zip(names, summaries, strict=True)
+    ]
     columns = dict.fromkeys(key for row in rows for key in row)
-    drawn = curves(runs, "ndcg_at_10")
-    return table([{key: row.get(key) for key in columns} for row in rows], "the runs") + chart(drawn, "ndcg_at_10")
+    metrics = sorted({metric for one in summaries for metric in one.metrics})
+    drawn = chart(curves(runs, metrics[0]), metrics[0]) if metrics else ""
+    return table([{key: row.get(key) for key in columns} for row in rows], "the runs") + drawn
 
 
 def _head(summary: Summary, facts: dict[str, Any], name: str) -> str:
@@ -238,6 +246,7 @@ def _again(path: Path, facts: dict[str, Any]) -> str:
     rows = [
         {"what": "seed", "value": str(facts["seed"])},
         {"what": "scenario's sha256", "value": facts["scenario_hash"]},
+        *([{"what": "a variation of", "value": facts["parent"]}] if facts.get("parent") else []),
         *({"what": name, "value": str(value)} for name, value in versions.items()),
     ]
     return (

@@ -11,8 +11,8 @@ from typing import Final
 
 import duckdb
 
-from analysis.log import Log, define_views, lock
-from analysis.relations import journal_files, longest_record
+from analysis.log import Log, lock, views_for
+from analysis.relations import journal_files, log_relations, longest_record
 from protocol.errors import UserError
 from protocol.layout import JOURNAL, LATEST, PACKED
 
@@ -85,7 +85,8 @@ class Run(Log):
     def __init__(self, path: Path, target: Path | None = None, *, snapshot: bool = False) -> None:
         self.path = path
         self._snapshot = snapshot
-        self._defined: tuple[list[Path], int] | None = None
+        self._read: tuple[list[Path], int] | None = None
+        self._defined: set[str] = set()
         packed = packed_file(path)
         try:
             super().__init__(duckdb.connect(packed or ":memory:", read_only=packed is not None), str(path))
@@ -94,13 +95,18 @@ class Run(Log):
         lock(self.database, [] if packed else [path / JOURNAL], target)
         self.packed = packed is not None
 
-    def _refresh(self, query: str) -> None:  # noqa: ARG002 - one run has all views
-        if self.packed or (self._snapshot and self._defined is not None):
+    def _refresh(self, query: str) -> None:
+        if self.packed:
             return
-        now = (journal_files(self.path), longest_record(self.path))
-        if now != self._defined:
-            define_views(self.database, self.path, *now, snapshot=self._snapshot)
-            self._defined = now
+        if self._read is None or not self._snapshot:
+            now = (journal_files(self.path), longest_record(self.path))
+            if now != self._read:
+                self.database.execute(log_relations(self.path, *now, snapshot=self._snapshot))
+                self._read = now
+        missing = {name: text for name, text in views_for(query).items() if name not in self._defined}
+        if missing:
+            self.database.execute(" ".join(missing.values()))
+            self._defined |= set(missing)
 
 
 def packed_file(path: Path) -> Path | None:

@@ -95,6 +95,13 @@ def test_several_runs_are_side_by_side_first(played, tmp_path):
     assert page.text.count("small/20270101-120000-8") >= 2
 
 
+def test_several_runs_without_a_metric_have_a_page_too(tmp_path):
+    """Nothing is drawn, and the table tells that there is nothing."""
+    for name in ("a", "b"):
+        (tmp_path / "x" / name / "journal").mkdir(parents=True)
+    assert Page(report([tmp_path / "x" / "a", tmp_path / "x" / "b"])).text.count("no verdict") == 4
+
+
 def test_what_a_log_says_is_text_and_never_markup(tmp_path):
     """A name or a traceback may hold anything."""
     evil = "<script>alert(1)</script>"
