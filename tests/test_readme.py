@@ -49,6 +49,7 @@ def shape(line: str) -> str:
     line = re.sub(r"/\S*/runs/", "/runs/", line)
     line = re.sub(r"\b[\w-]+@[\w.-]+", "who@where", line)
     line = re.sub(r"\b[0-9a-f]{16,}\b", "hash", line)
+    line = re.sub(r"\bnever\b", "0 s ago", line)  # a node that has only just been started
     line = re.sub(r"[\d,.:]*\d", "0", line)
     line = re.sub(r"letor:/\S+, fold 0: .*", "letor: the data", line)
     return " ".join(re.sub(r"[━─]+", "─", line).split())
