@@ -87,13 +87,14 @@ def _body(path: Path, name: str, prefix: str) -> tuple[Summary, str]:
 
 
 def _together(runs: Sequence[Path], names: Sequence[str], summaries: Sequence[Summary]) -> str:
-    """A row a run, and the curve of the first metric that any of them has."""
+    """A row a run, and the curve of nDCG, or of another metric where that was not measured."""
     rows: list[dict[str, Any]] = [
         {"run": name, "verdict": NAMES[one.verdict], "rounds": one.rounds} | one.metrics
         for name, one in zip(names, summaries, strict=True)
     ]
     columns = dict.fromkeys(key for row in rows for key in row)
-    metrics = sorted({metric for one in summaries for metric in one.metrics})
+    known = {metric for one in summaries for metric in one.metrics}
+    metrics = sorted(known, key=lambda metric: (not metric.startswith("ndcg_at_"), metric))
     drawn = chart(curves(runs, metrics[0]), metrics[0]) if metrics else ""
     return table([{key: row.get(key) for key in columns} for row in rows], "the runs") + drawn
 
