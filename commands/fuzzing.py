@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from commands.options import Json, new_app, own_name, print_json
+from protocol.errors import UserError
 
 __all__ = ["app"]
 
@@ -28,6 +29,10 @@ def fuzz(
     from nodes.fuzz import fuzz as try_schedules
 
     where = keep or Path(tempfile.mkdtemp(prefix="foltr-fuzz-"))
+    try:
+        where.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"failed runs cannot be kept: {error.strerror}: {where}") from error
     failed: list[dict[str, object]] = []
     with typer.progressbar(
         try_schedules(schedules, seed, where, problems),

@@ -19,12 +19,13 @@ def scenario_check(file: ScenarioName, overrides: Sets = None, as_json: Json = F
     Example: foltr scenario check my.toml
     """
     from scenarios.load import check
+    from scenarios.problems import ScenarioError
 
     problems = check(file, overrides or ())
     if as_json:
         print_json([{"key": one.key, "problem": one.sentence} for one in problems])
     elif problems:
-        typer.echo("\n".join(str(one) for one in problems), err=True)
+        typer.echo(f"foltr: {ScenarioError(file, problems)}", err=True)
     else:
         typer.echo(f"{file} is fine")
     raise typer.Exit(2 if problems else 0)
