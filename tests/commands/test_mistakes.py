@@ -153,7 +153,7 @@ def test_an_unwritable_directory_is_told(told, somewhere):
 
 
 def test_ctrl_c_at_a_prompt_leaves_no_traceback(somewhere):
-    """It ends the query while one is answered (0 at the end of input), else the prompt (130); never with a traceback."""
+    """While a query is answered it ends that (and the input's end gives 0), else the prompt (130)."""
     command = [Path(sys.executable).with_name("foltr"), "sql", "latest"]
     prompt = subprocess.Popen(
         command, cwd=somewhere, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
