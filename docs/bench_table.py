@@ -31,8 +31,13 @@ def _table(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     yield "| what | value | floor or rival | ratio | goal | met |"
     yield "| --- | --- | --- | --- | --- | --- |"
     for row in rows:
-        value, floor = (f"{row[name]:,.4g} {row['unit']}" for name in ("value", "floor"))
+        value, floor = (f"{_figure(row[name])} {row['unit']}" for name in ("value", "floor"))
         yield f"| {row['name']} | {value} | {floor} | {row['ratio']:,.3g} | {row['goal']} | {_yes(row['met'])} |"
+
+
+def _figure(number: float) -> str:
+    """Three digits, or all before the point."""
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
 def _yes(met: bool) -> str:
