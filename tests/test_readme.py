@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
 SET_UP = ("make test", "source .venv/bin/activate")
-SLOW_NETWORK = """--set 'timeline=[{at_round=1, delay="clients", by="20ms", for="4s"}]'"""
+SLOW_NETWORK = """--set 'timeline=[{at_round=1, delay="clients", by="20ms", for="25s"}]'"""
 SHORTER = {
     "make quickstart": "foltr run quickstart --set rounds=300",
     "rounds=100000": f"rounds=100000 {SLOW_NETWORK}",  # leaves the machine time for the other commands
