@@ -18,7 +18,7 @@ from learning.rankers.ranker import Ranker
 from learning.rankers.scoring import score
 from learning.streams import Purpose, stream
 
-__all__ = ["OfflineEvaluator", "discounts", "gains", "ideal_dcg", "online_performance"]
+__all__ = ["OfflineEvaluator", "discounts", "gains", "ideal_dcg", "online_performance", "tie_order"]
 
 _MODELS = 64  # models whose scores of one query are made together: their weights fit into the second-level cache
 
@@ -55,6 +55,14 @@ def online_performance(per_round_means: Sequence[float] | Reals, gamma: float = 
     return performance
 
 
+def tie_order(queries: Queries) -> Integers:
+    """For each query the places 0 … n − 1 of its documents in a pseudo-random order, one query after the other."""
+    draws = stream(0, Purpose.TIES).random(queries.documents)
+    sizes = np.diff(queries.offsets)
+    query = np.repeat(np.arange(len(queries)), sizes)
+    return np.lexsort((draws, query)) - np.repeat(queries.offsets[:-1], sizes)
+
+
 class OfflineEvaluator:
     """Measures rankers on the queries that have a relevant document; a pure function of θ.
 
@@ -72,7 +80,7 @@ class OfflineEvaluator:
         self._ranker = ranker
         self._features = read_only(queries.features)
         self._gains = gains()[queries.labels]
-        self._order = _tie_order(queries)
+        self._order = tie_order(queries)
         self._offsets = read_only(queries.offsets)
         self._kept = kept
         self._longest = int(np.diff(queries.offsets)[kept].max())
@@ -101,6 +109,7 @@ class OfflineEvaluator:
                 block,
                 np.ascontiguousarray(block.T),
                 self._ranker.hidden,
+                self._ranker.rectified,
                 self._features,
                 self._gains,
                 self._order,
@@ -118,14 +127,6 @@ class OfflineEvaluator:
                 np.empty((2, models)),
             )
         return ndcg / len(self._kept), maxrr / len(self._kept)
-
-
-def _tie_order(queries: Queries) -> Integers:
-    """For each query the places 0 … n − 1 of its documents in a pseudo-random order, one query after the other."""
-    draws = stream(0, Purpose.TIES).random(queries.documents)
-    sizes = np.diff(queries.offsets)
-    query = np.repeat(np.arange(len(queries)), sizes)
-    return np.lexsort((draws, query)) - np.repeat(queries.offsets[:-1], sizes)
 
 
 @compiled
@@ -148,6 +149,7 @@ def _add_measures(
     thetas: Reals,
     transposed: Reals,
     hidden: int,
+    rectified: bool,
     features: Features,
     gain: Reals,
     order: Integers,
@@ -170,7 +172,7 @@ def _add_measures(
     """
     for index in range(len(kept)):
         first, last = offsets[kept[index]], offsets[kept[index] + 1]
-        _score_models(thetas, transposed, hidden, features[first:last], scores, column, activations)
+        _score_models(thetas, transposed, hidden, rectified, features[first:last], scores, column, activations)
         _select(scores, gain[first:last], order[first:last], best, best_gains, carried)
         _add_list(best_gains, discount, inverse_ideal[index], ndcg, maxrr)
 
@@ -180,6 +182,7 @@ def _score_models(
     thetas: Reals,
     transposed: Reals,
     hidden: int,
+    rectified: bool,
     rows: Features,
     scores: Reals,
     column: Reals,
@@ -191,7 +194,7 @@ def _score_models(
         multiply(rows, transposed, scores)
     else:
         for model in range(len(thetas)):
-            score(thetas[model], rows, hidden, activations, column)
+            score(thetas[model], rows, hidden, rectified, activations, column)
             for document in range(len(rows)):
                 scores[document, model] = column[document]
 

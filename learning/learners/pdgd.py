@@ -19,16 +19,16 @@ import numpy as np
 from learning.clicks.simulation import click_list
 from learning.data.dataset import Features, Queries
 from learning.errors import LearningError, UnknownName
-from learning.kernels.arrays import Bits, Integers, Labels, Reals, Words, read_only
+from learning.kernels.arrays import Bits, Integers, Labels, Reals, Words
 from learning.kernels.compiling import compiled
 from learning.kernels.fetching import fetch
 from learning.kernels.philox import GENERATOR_WORDS, restart, uniform
 from learning.learners.cohort import Cohort, LocalUpdates
 from learning.learners.plackett_luce import BLOCK, pair_factors, sample_list
-from learning.metrics import discounts, gains, ideal_dcg
+from learning.learners.searching import Searching
 from learning.rankers.ranker import Ranker
 from learning.rankers.scoring import add_gradient, score
-from learning.streams import WORD, Purpose
+from learning.streams import Purpose
 
 __all__ = ["Pdgd", "Update"]
 
@@ -55,44 +55,21 @@ class Pdgd:
         update: Update = "interaction",
         at: int = 10,
     ) -> None:
-        if not 0 <= seed < WORD:
-            raise LearningError(f"the seed must be from 0 to 2^64 - 1; got {seed}")
         if not (np.isfinite(learning_rate) and learning_rate > 0):
             raise LearningError(f"the learning rate must be a finite number above 0; got {learning_rate}")
         if update not in get_args(Update):
             raise UnknownName("update", update, get_args(Update))
-        if len(queries) == 0:
-            raise LearningError("training needs at least 1 query; got 0")
-        if queries.features.shape[1] != ranker.features:
-            raise LearningError(f"documents must have {ranker.features} features; got {queries.features.shape[1]}")
-        levels = cohort.clicks[0].levels
-        if queries.documents and queries.labels.max() >= levels:
-            raise LearningError(
-                f"the users know the relevance grades 0 to {levels - 1}; got {queries.labels.max()} in the data"
-            )
-        ideal = ideal_dcg(queries, at)
-        models = list(dict.fromkeys(cohort.clicks))
-        place = {model: index for index, model in enumerate(models)}
+        if ranker.rectified:
+            raise LearningError("pdgd needs a linear ranker or one of sigmoids, whose gradient it follows; got relu")
+        searching = Searching(ranker, queries, cohort, seed=seed, at=at)
+        self._searching = searching
         self._ranker = ranker
-        self._keys = np.array(cohort.keys, dtype=np.uint64)
-        self._interactions = np.array(cohort.interactions, dtype=np.int64)
-        self._seed = np.uint64(seed)
         self._learning_rate = float(learning_rate)
         self._batch = update == "batch"
-        self._features = read_only(queries.features)
-        self._labels = read_only(queries.labels)
-        self._offsets = read_only(queries.offsets)
-        self._inverse_ideal = np.divide(1.0, ideal, out=np.zeros_like(ideal), where=ideal > 0.0)
-        self._gains = gains()
-        self._discounts = discounts(at)
-        self._user = np.array([place[model] for model in cohort.clicks], dtype=np.int64)
-        self._click = np.array([model.click for model in models])
-        self._stop = np.array([model.stop for model in models])
-        self._examination = np.array([[(1.0 / rank) ** model.eta for rank in range(1, at + 1)] for model in models])
-        longest = int(np.diff(queries.offsets).max())
+        longest = searching.longest
         self._workspace = (  # what a call scribbles on; a learner works for one thread
             np.empty(GENERATOR_WORDS, np.uint64),
-            np.empty(self._interactions.max(), np.int64),
+            np.empty(searching.interactions.max(), np.int64),
             np.empty((3, -(-longest // BLOCK) * BLOCK)),
             np.empty((longest + 1, ranker.hidden)),
             np.empty((4, at + 1)),
@@ -102,16 +79,8 @@ class Pdgd:
 
     def train(self, theta: Reals, round: int, members: Integers | None = None) -> LocalUpdates:  # noqa: A002 (the domain's word)
         """The updates of the members (indices into the cohort; all of it if None) from the global model θ [d]."""
-        if theta.shape != (self._ranker.dimension,):
-            raise LearningError(f"the model must have the shape ({self._ranker.dimension},); got {theta.shape}")
-        if not 0 <= round < WORD:
-            raise LearningError(f"the round must be from 0 to 2^64 - 1; got {round}")
-        keys, interactions, user = self._keys, self._interactions, self._user
-        if members is not None:
-            chosen, size = np.ascontiguousarray(members, dtype=np.int64), len(keys)
-            if len(chosen) and not (chosen.min() >= 0 and chosen.max() < size):
-                raise LearningError(f"members must be from 0 to {size - 1}; got {chosen.min()} to {chosen.max()}")
-            keys, interactions, user = keys[chosen], interactions[chosen], user[chosen]
+        searching = self._searching
+        keys, interactions, user = searching.chosen(theta, round, members)
         thetas = np.empty((len(keys), self._ranker.dimension))
         online = np.empty(len(keys))
         _train(
@@ -119,17 +88,17 @@ class Pdgd:
             keys,
             interactions,
             user,
-            self._click,
-            self._stop,
-            self._examination,
-            self._features,
-            self._labels,
-            self._offsets,
-            self._inverse_ideal,
-            self._gains,
-            self._discounts,
+            searching.click,
+            searching.stop,
+            searching.examination,
+            searching.features,
+            searching.labels,
+            searching.offsets,
+            searching.inverse_ideal,
+            searching.gain,
+            searching.discount,
             self._ranker.hidden,
-            self._seed,
+            searching.seed,
             np.uint64(round),
             self._learning_rate,
             self._batch,
@@ -191,7 +160,7 @@ def _train(
             ranks = min(len(discount), last - first)
             shown = shown_space[:ranks]
             masses = rank_space[0, :ranks]
-            score(current, rows, hidden, activations, scores)
+            score(current, rows, hidden, False, activations, scores)
             if turn + 1 < interactions[client]:
                 fetch(features, offsets[drawn[turn + 1]], offsets[drawn[turn + 1] + 1])
             left = sample_list(generator, scores, last - first, weights, subtotals, shown, masses)

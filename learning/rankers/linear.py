@@ -18,6 +18,7 @@ class Linear:
 
     features: int
     hidden: ClassVar[int] = 0
+    rectified: ClassVar[bool] = False
 
     @property
     def dimension(self) -> int:

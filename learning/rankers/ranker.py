@@ -24,6 +24,10 @@ class Ranker(Protocol):
         """The number of hidden units, 0 for a linear ranker."""
 
     @property
+    def rectified(self) -> bool:
+        """Whether a hidden unit is max(0, x) and not a sigmoid."""
+
+    @property
     def dimension(self) -> int:
         """The length of θ."""
 
@@ -43,5 +47,5 @@ def scores_of(ranker: Ranker, thetas: Reals, features: Features) -> Reals:
     scores = np.empty((len(thetas), len(features)))
     activations = np.empty((len(features), ranker.hidden))
     for model, theta in enumerate(np.array(thetas, dtype=np.float64, order="C")):
-        score(theta, read_only(features), ranker.hidden, activations, scores[model])
+        score(theta, read_only(features), ranker.hidden, ranker.rectified, activations, scores[model])
     return scores

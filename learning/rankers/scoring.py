@@ -3,7 +3,9 @@
 θ is flat: with no hidden layer (hidden = 0) it is the weights w [features] and f(x) = w·x. With a hidden layer it is
 the weights W [features, hidden], the biases b [hidden] and the output weights v [hidden], one after the other, and
 
-    f(x) = Σ_h v_h·a_h(x)        a(x) = 1 / (1 + exp(−(x·W + b)))
+    f(x) = Σ_h v_h·a_h(x)        a(x) = 1 / (1 + exp(−(x·W + b))), or max(0, x·W + b) if the units are rectified
+
+Gradients are of sigmoids only:
 
     ∂f/∂v_h = a_h        ∂f/∂b_h = v_h·a_h·(1 − a_h)        ∂f/∂W_jh = x_j·∂f/∂b_h
 """
@@ -18,12 +20,12 @@ __all__ = ["add_gradient", "score"]
 
 
 @compiled
-def score(theta: Reals, rows: Features, hidden: int, activations: Reals, scores: Reals) -> None:
+def score(theta: Reals, rows: Features, hidden: int, rectified: bool, activations: Reals, scores: Reals) -> None:
     """Fill scores[0 … n − 1] with f of each row; rows [n, features], activations [≥ n, hidden] is filled on the way."""
     if hidden == 0:
         dot_rows(rows, theta, scores)
     else:
-        _score_network(theta, rows, hidden, activations, scores)
+        _score_network(theta, rows, hidden, rectified, activations, scores)
 
 
 @compiled
@@ -40,7 +42,9 @@ def add_gradient(
 
 
 @compiled
-def _score_network(theta: Reals, rows: Features, hidden: int, activations: Reals, scores: Reals) -> None:
+def _score_network(
+    theta: Reals, rows: Features, hidden: int, rectified: bool, activations: Reals, scores: Reals
+) -> None:
     documents, features = rows.shape
     weights = theta[: features * hidden].reshape((features, hidden))
     biases = theta[features * hidden : features * hidden + hidden]
@@ -51,8 +55,12 @@ def _score_network(theta: Reals, rows: Features, hidden: int, activations: Reals
     multiply(rows, weights, activations)
     for document in range(documents):
         row = activations[document]
-        for unit in range(hidden):
-            row[unit] = 1.0 / (1.0 + exponential(min(-row[unit], -LOWEST)))
+        if rectified:
+            for unit in range(hidden):
+                row[unit] = max(row[unit], 0.0)
+        else:
+            for unit in range(hidden):
+                row[unit] = 1.0 / (1.0 + exponential(min(-row[unit], -LOWEST)))
     dot_rows(activations[:documents], output, scores)
 
 

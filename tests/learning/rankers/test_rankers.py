@@ -56,7 +56,7 @@ def test_gradients_are_those_of_finite_differences(ranker):
     shown, factors = np.array([4, 0, 7]), np.array([0.5, -1.25, 0.75])
     activations = np.empty((len(rows) + 1, ranker.hidden))
     scored = np.empty(len(rows))
-    score(theta, rows, ranker.hidden, activations, scored)
+    score(theta, rows, ranker.hidden, ranker.rectified, activations, scored)
     gradient = np.zeros(ranker.dimension)
     add_gradient(theta, rows, ranker.hidden, activations, shown, factors, gradient)
     step = 1e-5
@@ -94,6 +94,16 @@ def test_neural_scores_are_those_of_the_formula():
     np.testing.assert_allclose(neural.scores(theta[np.newaxis], rows)[0], expected, rtol=1e-12)
 
 
+def test_rectified_scores_are_those_of_the_formula():
+    """F(x) = v·max(0, x·W + b), from zero."""
+    neural = make_ranker("neural", FEATURES, hidden=10, activation="relu")
+    assert not neural.initial(3).any()
+    theta, rows = model(neural), documents()
+    weights, biases, output = theta[:110].reshape(FEATURES, 10), theta[110:120], theta[120:]
+    expected = np.maximum(rows @ weights + biases, 0) @ output
+    np.testing.assert_allclose(neural.scores(theta[np.newaxis], rows)[0], expected, rtol=1e-12)
+
+
 def test_neural_sigmoids_saturate():
     """Enormous weights give activations of 0 and 1, not overflow."""
     neural = make_ranker("neural", 1, hidden=2)
@@ -115,9 +125,11 @@ def test_wrong_rankers_are_refused():
     """Names, options and sizes are checked."""
     with pytest.raises(UnknownName, match="ranker must be one of linear, neural; got 'deep'"):
         make_ranker("deep", 3)
-    with pytest.raises(LearningError, match="must be one of hidden; got 'units'"):
+    with pytest.raises(LearningError, match="must be one of activation, hidden; got 'units'"):
         make_ranker("neural", 3, units=3)
     with pytest.raises(LearningError, match="hidden must be a whole number of units from 1 on; got 0"):
         make_ranker("neural", 3, hidden=0)
+    with pytest.raises(UnknownName, match="activation must be one of relu, sigmoid; got 'tanh'"):
+        make_ranker("neural", 3, activation="tanh")
     with pytest.raises(LearningError, match="at least 1 feature; got 0"):
         make_ranker("linear", 0)
