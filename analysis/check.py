@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from analysis.log import sql_text
 from analysis.queries import one_sentence
 from analysis.runs import Run, open_run
-from learning.aggregation import Rule
+from learning.aggregation import Rule, Updates
 from learning.errors import LearningError
 from protocol.errors import FoltrError
 from protocol.terms import fingerprint
@@ -43,7 +43,7 @@ create or replace temp table batch as
 with
     wanted as (from answers where closed between $first and $last),
     kept as (from weights where round between (select min(round) from wanted) and (select max(round) from wanted))
-select wanted.closed, kept.n, kept.theta
+select wanted.closed, members.number, kept.n, kept.theta
 from wanted
 join members using (client)
 join kept on kept.seq = wanted.seq and kept.client = wanted.client
@@ -64,6 +64,7 @@ class _Model(NamedTuple):
     participants: int
     thetas: Floats
     interactions: Integers
+    clients: Integers
 
 
 @dataclass(slots=True)
@@ -164,7 +165,7 @@ def _rule(facts: duckdb.DuckDBPyConnection) -> Rule | str:
     if told is None or told[0] is None:
         return "the log does not tell the run's scenario"
     try:
-        return Plan(from_dict(json.loads(told[0])), Path(), features=0, cores=1).rule
+        return Plan(from_dict(json.loads(told[0])), Path(), features=0, cores=1).rule()
     except (FoltrError, LearningError) as error:
         return f"this version cannot read the run's scenario: {' '.join(str(error).split())}"
 
@@ -184,6 +185,8 @@ def _computed(facts: duckdb.DuckDBPyConnection, rule: Rule | str) -> list[Check]
         if one.round > 0:
             if isinstance(rule, str) or len(one.thetas) != one.participants or before[0] != one.round - 1:
                 unknown += 1
+                if not isinstance(rule, str) and rule.remembers:
+                    rule = f"the log lacks weights of round {one.round}, which the rule would remember"
             else:
                 known += 1
                 problem = _difference(rule, one, before[1])
@@ -204,19 +207,21 @@ def _rounds(facts: duckdb.DuckDBPyConnection) -> Iterator[_Model]:
     at_once, last = max(1, BATCH // (dimension * clients)), -1
     while rows := facts.execute(NEXT_MODELS, {"last": last, "limit": at_once}).fetchall():
         facts.execute(THEIR_UPDATES, {"first": rows[0][0], "last": rows[-1][0], "dimension": dimension})
-        told = facts.execute("select closed, n from batch").fetchnumpy()
+        told = facts.execute("select closed, number, n from batch").fetchnumpy()
         weights = facts.execute("select unnest(theta) as weight from batch").fetchnumpy()["weight"]
-        thetas, counts = np.asarray(weights).reshape(-1, dimension), np.asarray(told["n"], dtype=np.int64)
+        thetas = np.asarray(weights).reshape(-1, dimension)
+        counts, numbers = (np.asarray(told[name], dtype=np.int64) for name in ("n", "number"))
         bounds = np.searchsorted(told["closed"], [row[0] for row in rows] + [rows[-1][0] + 1])
         for (_, number, model, theta, size), start, end in zip(rows, bounds, bounds[1:], strict=False):
-            yield _Model(number, np.array(theta or []), model, size, thetas[start:end], counts[start:end])
+            rows_of = slice(start, end)
+            yield _Model(number, np.array(theta or []), model, size, thetas[rows_of], counts[rows_of], numbers[rows_of])
         last = rows[-1][0]
 
 
 def _difference(rule: Rule, one: _Model, before: Floats) -> str:
     """What is wrong with a model that its updates should give; empty if they do."""
     try:
-        made = rule(one.thetas, one.interactions, before).theta
+        made = rule(Updates(one.thetas, one.interactions, one.clients, before, one.round)).theta
     except LearningError as error:
         return f"cannot be aggregated from its updates: {error}"
     same = made.tobytes() == one.theta.tobytes()

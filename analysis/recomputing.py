@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.runs import Run
+from learning.aggregation import Rule, Updates
 from learning.data import Dataset
 from learning.errors import LearningError
 from learning.learners import Learner
@@ -35,14 +36,29 @@ class Recomputing:
     data: Dataset | None
     limits: list[str]
     _learners: dict[str, Learner] = field(default_factory=dict)
+    _rule: Rule | None = None
+    _aggregated: int = 0  # the last round that the rule has seen
 
     def start(self) -> Floats | None:
         """Model 0; none without data, which tell how long it is."""
         return self.plan.start if self.plan and self.data else None
 
-    def aggregate(self, thetas: Floats, interactions: Integers, before: Floats) -> Floats | None:
-        """The next model from the local models [n, d] in client order."""
-        return self.plan.rule(thetas, interactions, before).theta if self.plan else None
+    def aggregate(
+        self, number: int, names: Sequence[str], thetas: Floats, interactions: Integers, before: Floats
+    ) -> Floats | None:
+        """A round's model from the local models [n, d] of these clients; the rounds must come in order.
+
+        None without a plan, and if the rule would have to remember a round that it was not given.
+        """
+        if self.plan is None:
+            return None
+        self._rule = self._rule or self.plan.rule()
+        if self._rule.remembers and number != self._aggregated + 1:
+            return None
+        self._aggregated = number
+        places = {client.id: client.number for client in self.plan.clients}
+        numbers = np.array([places[name] for name in names], dtype=np.int64)
+        return self._rule(Updates(thetas, interactions, numbers, before, number)).theta
 
     def train(self, before: Floats, number: int, names: Sequence[str]) -> dict[str, tuple[Floats, float]]:
         """What these clients send in a round, attackers too, and what their users saw; empty without plan or data."""

@@ -176,7 +176,8 @@ class _Check:
         if before is None or not names or not all(name in of for name in names):
             return None
         thetas = np.array([of[name].theta for name in names])
-        return self._means.aggregate(thetas, np.array([of[name].n for name in names], dtype=np.int64), before)
+        counts = np.array([of[name].n for name in names], dtype=np.int64)
+        return self._means.aggregate(model.round, names, thetas, counts, before)
 
     def _recompute(self, number: int, updates: list[Update], before: Floats) -> None:
         answers: dict[str, list[Update]] = {}  # a resumed run may have asked a client twice

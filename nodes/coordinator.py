@@ -7,8 +7,9 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any, Final
 
+from learning.aggregation import Updates
 from learning.errors import LearningError
-from nodes.past import Past
+from nodes.past import Past, closed_rounds
 from nodes.shell import Act, Link, Shell
 from nodes.weather import Weather
 from protocol.codec import VERSION, Codec
@@ -45,7 +46,7 @@ class CoordinatorShell(Shell):
         past: Past | None = None,
         admit: Callable[[str, str], None] | None = None,
     ) -> None:
-        self._rule = plan.rule
+        self._rule = plan.rule()
         self._admit = admit
         self._told = 0.0
         journal = Journal(plan.run, COORDINATOR)
@@ -60,6 +61,9 @@ class CoordinatorShell(Shell):
             Impose: self._impose,
         }
         super().__init__(self.coordination, journal, self.weather, Codec(plan.largest_frame), clock, acts)
+        if past is not None and self._rule.remembers:
+            for updates in closed_rounds(plan.run, past.closed):
+                self._rule(updates)
         if past is None:
             journal.append("run.started", **run_record(plan))
             journal.append("clients.enrolled", **_enrolment(plan))
@@ -95,9 +99,17 @@ class CoordinatorShell(Shell):
 
     def _aggregate(self, instruction: Aggregate) -> Callable[[float], Aggregated]:
         try:
-            made = self._rule(instruction.thetas, instruction.interactions, instruction.before)
+            made = self._rule(
+                Updates(
+                    instruction.thetas,
+                    instruction.interactions,
+                    instruction.clients,
+                    instruction.before,
+                    instruction.round,
+                )
+            )
         except LearningError as error:
-            raise UserError(f"round {self.coordination.closed + 1} cannot be aggregated: {error}") from error
+            raise UserError(f"round {instruction.round} cannot be aggregated: {error}") from error
         return lambda now: Aggregated(now, made.theta, made.info)
 
     def _let_in(self, instruction: Admit) -> None:

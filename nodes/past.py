@@ -9,12 +9,13 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from learning.aggregation import Updates
 from protocol.errors import UserError
 from protocol.journal import journal_path, read_lines
 from protocol.messages import COORDINATOR, SUPERVISOR
 from scenarios.roster import Client, setting_of
 
-__all__ = ["Past", "read_past"]
+__all__ = ["Past", "closed_rounds", "read_past"]
 
 _OF_INTEREST = ("round.closed", "run.finished", "clients.enrolled", "client.left")
 
@@ -67,6 +68,33 @@ def read_past(run: Path) -> Past:
         raise UserError(f"{run} has no model to go on from; run its scenario again")
     performed = frozenset(record["round"] for record in _records(run, SUPERVISOR, ("timeline.performed",)))
     return Past(closed, np.array(theta), tuple(added), since, until, hosts, performed, outcome)
+
+
+def closed_rounds(run: Path, last: int) -> Iterator[Updates]:
+    """What was aggregated in the rounds 1 to `last`, in order, for a rule that has to remember it; some at a time."""
+    numbers: dict[str, int] = {}
+    answers: dict[str, tuple[list[float], int]] = {}  # the last of those that a client gave in the open round
+    before = np.empty(0)
+    for record in _records(run, COORDINATOR, ("clients.enrolled", "update.received", "round.closed")):
+        match record["event"]:
+            case "clients.enrolled":
+                numbers |= {name: len(numbers) + place for place, name in enumerate(record["clients"])}
+            case "update.received":
+                columns = (record[column] for column in ("clients", "thetas", "interactions"))
+                answers |= {name: (theta, count) for name, theta, count in zip(*columns, strict=True)}
+            case "round.closed":
+                number, names = record["round"], record["participants"]
+                if number:
+                    yield Updates(
+                        np.array([answers[name][0] for name in names]),
+                        np.array([answers[name][1] for name in names], dtype=np.int64),
+                        np.array([numbers[name] for name in names], dtype=np.int64),
+                        before,
+                        number,
+                    )
+                if number >= last:
+                    return
+                answers, before = {}, np.array(record["theta"])
 
 
 def _records(run: Path, node: str, events: tuple[str, ...]) -> Iterator[dict[str, Any]]:

@@ -102,8 +102,7 @@ class Coordination(Rounds):
             return self._finish("aborted", f"the aggregate of round {self.closed + 1} is not a finite model")
         self.theta = stimulus.theta
         self.closed += 1
-        participants = self.ledger.updates()[2]
-        did: list[Instruction] = [self._model_record(participants, self.ledger.missing(), stimulus.info)]
+        did: list[Instruction] = [self._model_record(self.ledger.participants(), self.ledger.missing(), stimulus.info)]
         if self.closed >= self.terms.rounds:
             return did + self._finish("completed", "")
         return did + self._next_round(stimulus.now)

@@ -128,13 +128,17 @@ class Ledger:
         """How many have answered."""
         return int(self.answered.sum())
 
-    def updates(self) -> tuple[Floats, Integers, list[str]]:
-        """The local models, interactions and names of those who answered, in client order."""
-        members = self._members
-        if self.answered.all():
-            return self._thetas, members.interactions, list(members.clients)
+    def updates(self) -> tuple[Floats, Integers, Integers]:
+        """The local models, interactions and numbers of those who answered, in client order."""
         who = np.flatnonzero(self.answered)
-        return self._thetas[who], members.interactions[who], members.names(who)
+        if len(who) == len(self._members):
+            return self._thetas, self._members.interactions, who
+        return self._thetas[who], self._members.interactions[who], who
+
+    def participants(self) -> list[str]:
+        """The names of those who answered, in client order."""
+        members = self._members
+        return list(members.clients) if self.answered.all() else members.names(np.flatnonzero(self.answered))
 
     def missing(self) -> list[str]:
         """Those who take part and did not answer."""

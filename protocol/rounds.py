@@ -187,8 +187,7 @@ class Rounds(Machine):
 
     def _close(self) -> list[Instruction]:
         self.state = State.AGGREGATING
-        thetas, interactions, names = self.ledger.updates()
-        return [Aggregate(thetas, interactions, self.theta, tuple(names))]
+        return [Aggregate(*self.ledger.updates(), self.theta, self.closed + 1)]
 
     def _finish(self, outcome: str, reason: str) -> list[Instruction]:
         self.state = State.FINISHED

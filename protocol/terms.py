@@ -44,12 +44,13 @@ class Aggregated(Stimulus):
 
 @dataclass(frozen=True, slots=True)
 class Aggregate(Instruction):
-    """Make the next model from the updates, rows in client order; the arrays are valid until the next step."""
+    """Make a round's model from the updates, rows in client order; the arrays are valid until the next step."""
 
     thetas: Floats
     interactions: Integers
+    clients: Integers  # their numbers, rising
     before: Floats
-    clients: tuple[str, ...]
+    round: int
 
 
 @dataclass(frozen=True, slots=True)

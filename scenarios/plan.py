@@ -70,9 +70,8 @@ class Plan:
         options = {"hidden": self.scenario.ranker.hidden} if self.scenario.ranker.hidden else {}
         return make_ranker(self.scenario.ranker.kind, self.features, **options)
 
-    @cached_property
     def rule(self) -> Rule:
-        """How updates become the next model."""
+        """How updates become the next model: a fresh rule, for one pass over the rounds."""
         return make_rule(self.scenario.aggregation.rule)
 
     @property
@@ -86,6 +85,8 @@ class Plan:
         wanted = self.scenario.log.weights
         if wanted != "auto":
             return wanted
+        if self.rule().remembers:
+            return "all"  # or a killed coordinator could not go on
         size = self.scenario.rounds * len(self.clients) * self.ranker.dimension * WEIGHT_BYTES
         every = ceil(size / LOG_LIMIT)
         return "all" if every <= 1 else f"every:{every}" if every <= self.scenario.rounds else "models"

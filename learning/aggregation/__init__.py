@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from learning.aggregation.fedavg import FedAvg
-from learning.aggregation.rule import Aggregate, Rule
+from learning.aggregation.rule import Aggregate, Rule, Updates
 from learning.registry import make
 
-__all__ = ["RULES", "Aggregate", "Rule", "make_rule"]
+__all__ = ["RULES", "Aggregate", "Rule", "Updates", "make_rule"]
 
 RULES: Mapping[str, Callable[..., Rule]] = {
     "fedavg": FedAvg,
@@ -15,5 +15,5 @@ RULES: Mapping[str, Callable[..., Rule]] = {
 
 
 def make_rule(kind: str, **options: Any) -> Rule:
-    """The rule of that kind with its settings."""
+    """A fresh rule of that kind with its settings."""
     return make("aggregation rule", RULES, kind, **options)

@@ -1,35 +1,70 @@
-"""What an aggregation rule is."""
+"""What an aggregation rule is: what it is given each round, and what it gives."""
 
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
 
 from learning.errors import LearningError
-from learning.kernels.arrays import Integers, Reals
+from learning.kernels.arrays import Bits, Integers, Reals
 
-__all__ = ["Aggregate", "Rule", "check_updates"]
+__all__ = ["Aggregate", "Rule", "Updates"]
+
+
+@dataclass(frozen=True, slots=True)
+class Updates:
+    """What n clients sent in one round, one row a client; a rule knows nothing else of them.
+
+    thetas        float64[n, d], the local models
+    interactions  int64[n], how many interactions each is made of
+    clients       int64[n], the clients' numbers, rising: a client keeps its number from its first round to its last
+    before        float64[d], the global model that they started from
+    round         the number of the model that will be made of them
+    """
+
+    thetas: Reals
+    interactions: Integers
+    clients: Integers
+    before: Reals
+    round: int
+
+    def __post_init__(self) -> None:
+        """Refuse arrays that do not fit each other, and a round without updates."""
+        thetas = self.thetas
+        if thetas.ndim != 2 or len(thetas) == 0:
+            raise LearningError(f"aggregation needs a matrix with at least 1 local model; got the shape {thetas.shape}")
+        shapes = (self.interactions.shape, self.clients.shape, self.before.shape)
+        if shapes != ((len(thetas),), (len(thetas),), (thetas.shape[1],)):
+            raise LearningError(
+                f"{len(thetas)} local models of dimension {thetas.shape[1]} need as many interaction counts, as many "
+                f"client numbers and a model before of that dimension; got {shapes[0]}, {shapes[1]} and {shapes[2]}"
+            )
+
+    def __len__(self) -> int:
+        return len(self.thetas)
 
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """The new global model and what is worth logging about how it came to be; `info` is plain JSON."""
+    """The new global model, and what is worth logging about how it came to be.
+
+    used    bool[n], whose updates are in it; none: everybody's
+    scores  float64[n], what the rule thinks of each update, in the rule's own measure; none: it does not judge
+    info    anything else worth telling, as plain JSON
+    """
 
     theta: Reals
-    info: dict[str, Any]
+    used: Bits | None = None
+    scores: Reals | None = None
+    info: dict[str, Any] = field(default_factory=dict)
 
 
 class Rule(Protocol):
-    """A frozen dataclass of the rule's settings, called once a round."""
+    """A rule with its settings, made fresh for a run and called once a round, in the rounds' order.
 
-    def __call__(self, thetas: Reals, interactions: Integers, before: Reals) -> Aggregate:
-        """The next model from the local models [n, d] in client order, their interactions [n] and the last one [d]."""
+    remembers  whether a model depends on earlier rounds' updates too. Such a rule is deterministic in all it was given
+               so far, so that a fresh one that is given the same rounds goes on with the same bits.
+    """
 
+    remembers: ClassVar[bool]
 
-def check_updates(thetas: Reals, interactions: Integers, before: Reals) -> None:
-    """Refuse arrays that do not fit each other, and a round without updates."""
-    if thetas.ndim != 2 or len(thetas) == 0:
-        raise LearningError(f"aggregation needs a matrix with at least 1 local model; got the shape {thetas.shape}")
-    if interactions.shape != (len(thetas),) or before.shape != (thetas.shape[1],):
-        raise LearningError(
-            f"{len(thetas)} local models of dimension {thetas.shape[1]} need as many interaction counts and a model "
-            f"before of that dimension; got {interactions.shape} and {before.shape}"
-        )
+    def __call__(self, updates: Updates) -> Aggregate:
+        """The next model; the updates' arrays are not changed, and not kept beyond the call."""

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import DTypeLike
 
-from learning.aggregation import make_rule
+from learning.aggregation import Updates, make_rule
 from learning.clicks import click_model
 from learning.data.dataset import Queries
 from learning.kernels.compiling import code_directory
@@ -29,5 +29,5 @@ def warm(dtype: DTypeLike) -> None:
     ranker = make_ranker("linear", 2)
     theta = ranker.initial(0)
     update = Pdgd(ranker, queries, cohort, seed=0).train(theta, 0)
-    model = make_rule("fedavg")(update.thetas, update.interactions, theta).theta
+    model = make_rule("fedavg")(Updates(update.thetas, update.interactions, np.zeros(1, np.int64), theta, 1)).theta
     OfflineEvaluator(queries, ranker).ndcg(model[np.newaxis])

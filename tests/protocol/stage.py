@@ -35,8 +35,8 @@ def told(instruction):
             return f"{event}: {reason}" if reason else event
         case Say(peers, message):
             return f"{message.name} -> {' '.join(peers)}"
-        case Aggregate(_thetas, _interactions, _before, clients):
-            return f"aggregate {' '.join(clients)}"
+        case Aggregate(clients=clients):
+            return f"aggregate {' '.join(f'c{number}' for number in clients)}"
         case Admit(host, _key):
             return f"admit {host}"
         case Impose(fault, how):

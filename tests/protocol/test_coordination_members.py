@@ -63,7 +63,7 @@ def test_the_new_clients_rows_come_last_with_their_counts():
     for host in ("d", "c", "b", "a"):
         stage.update(host)
     asked = stage.did[-1]
-    assert asked.clients == ("c0", "c1", "c2", "c3", "c4")
+    assert asked.clients.tolist() == [0, 1, 2, 3, 4]
     assert asked.interactions.tolist() == [1, 2, 3, 7, 7]
     np.testing.assert_array_equal(asked.thetas[:, 0], [0.25, 1.25, 2.25, 3.25, 4.25])
 

@@ -126,8 +126,9 @@ def test_the_books_are_sets_of_clients(steps, quorum):
         assert ledger.missing() == [NAMES[one] for one in sorted(active - answered)]
         assert ledger.owing() == tuple(host for host, own in HOSTS.items() if set(own) & active - answered)
         assert [ledger.has(name) for name in NAMES] == [number in answered for number in range(6)]
-        thetas, interactions, names = ledger.updates()
-        assert names == [NAMES[one] for one in sorted(answered)]
+        thetas, interactions, numbers = ledger.updates()
+        assert numbers.tolist() == sorted(answered)
+        assert ledger.participants() == [NAMES[one] for one in sorted(answered)]
         assert interactions.tolist() == [one + 1 for one in sorted(answered)]
         np.testing.assert_array_equal(thetas, update(sorted(answered)).theta)
 
@@ -150,8 +151,8 @@ def test_a_host_that_was_enrolled_in_the_open_round_is_not_asked_in_it():
     assert ledger.problem("d", update([6]))[0] is Refusal.NOT_ASKED
     assert len(ledger.ask_again("d")) == 0
     assert ledger.missing() == ["c0", "c3", "c4", "c5"]
-    thetas, interactions, names = ledger.updates()
-    assert (names, interactions.tolist()) == (["c1", "c2"], [2, 3])
+    thetas, interactions, numbers = ledger.updates()
+    assert (numbers.tolist(), interactions.tolist()) == ([1, 2], [2, 3])
     np.testing.assert_array_equal(thetas, update([1, 2]).theta)
     ledger.enter("a", update([0]))
     ledger.enter("c", update([3, 4, 5]))

@@ -71,7 +71,7 @@ class Node:
                     self._said += 1
                     frame = self._codec.encode(message, self._said, answers)
                     self.federation.frames.extend((self.name, peer, frame) for peer in peers)
-                case Aggregate(thetas, _, _, _):
+                case Aggregate(thetas=thetas):
                     self.feed(Aggregated(self.federation.now, thetas.mean(axis=0), {}))
                 case LocalTraining(number, theta, clients):
                     made = np.array([learn(client, number, theta) for client in clients])

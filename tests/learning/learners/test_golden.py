@@ -5,7 +5,7 @@ import hashlib
 import numpy as np
 import pytest
 
-from learning.aggregation import make_rule
+from learning.aggregation import Updates, make_rule
 from learning.clicks import click_model
 from learning.data.dataset import Queries
 from learning.learners import Cohort, Pdgd
@@ -47,7 +47,7 @@ def test_a_run_has_the_same_bits_on_every_machine(kind, update, model, online, n
     models = []
     for round_ in range(5):
         updates = learner.train(theta, round_)
-        theta = rule(updates.thetas, updates.interactions, theta).theta
+        theta = rule(Updates(updates.thetas, updates.interactions, np.arange(8), theta, round_ + 1)).theta
         models.append(theta)
     values = OfflineEvaluator(queries, ranker).ndcg(np.array(models))
     assert (digest(theta), digest(updates.online), digest(values)) == (model, online, ndcg)
