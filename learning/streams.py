@@ -28,11 +28,13 @@ class Purpose(IntEnum):
     TIES = 3  # the order of equal scores in offline measures
     SYNTHETIC = 4  # made-up data sets
     PARTITION = 5  # which client holds which data
-    PRIVACY = 6  # noise shares
+    PRIVACY = 6  # noise shares, one a client and round
     ATTACK = 7  # what malicious clients send
     PERTURBATION = 8  # directions of evolution strategies
     SELECTION = 9  # who takes part in a round
     FAULT = 10  # what goes wrong, and when
+    TOP_UP = 11  # noise in the place of shares that did not come
+    CENTRAL_NOISE = 12  # what the coordinator adds
 
 
 def client_key(client: str) -> int:

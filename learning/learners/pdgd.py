@@ -12,6 +12,7 @@ for the query of each interaction, ⌊u·queries⌋; then for each interaction o
 (`clicks.simulation.click_list`). The queries come first so that the next one's features can be fetched in time.
 """
 
+import math
 from typing import Literal, get_args
 
 import numpy as np
@@ -42,6 +43,8 @@ class Pdgd:
 
     update = "interaction": a client's interactions are as many sequential updates of its θ. "batch": all are at the
     round's θ, their gradients are summed, and the client updates once.
+    bound: after every update, also one without a click, θ ← θ·min(1, bound/‖θ‖₂); infinite: never. The θ that a round
+    starts from is taken as it is (Wang et al., ICTIR 2021, Algorithm 3).
     """
 
     def __init__(
@@ -54,9 +57,12 @@ class Pdgd:
         learning_rate: float = 0.1,
         update: Update = "interaction",
         at: int = 10,
+        bound: float = np.inf,
     ) -> None:
         if not (np.isfinite(learning_rate) and learning_rate > 0):
             raise LearningError(f"the learning rate must be a finite number above 0; got {learning_rate}")
+        if not bound > 0:
+            raise LearningError(f"the bound of a model's norm must be above 0; got {bound}")
         if update not in get_args(Update):
             raise UnknownName("update", update, get_args(Update))
         if ranker.rectified:
@@ -66,6 +72,7 @@ class Pdgd:
         self._ranker = ranker
         self._learning_rate = float(learning_rate)
         self._batch = update == "batch"
+        self._bound = float(bound)
         longest = searching.longest
         self._workspace = (  # what a call scribbles on; a learner works for one thread
             np.empty(GENERATOR_WORDS, np.uint64),
@@ -102,6 +109,7 @@ class Pdgd:
             np.uint64(round),
             self._learning_rate,
             self._batch,
+            self._bound,
             thetas,
             online,
             *self._workspace,
@@ -129,6 +137,7 @@ def _train(
     round: np.uint64,  # noqa: A002 (the domain's word)
     learning_rate: float,
     batch: bool,
+    bound: float,
     thetas: Reals,
     online: Reals,
     generator: Words,
@@ -172,8 +181,22 @@ def _train(
                 for rank in range(examined):
                     factors[rank] *= learning_rate
                 add_gradient(current, rows, hidden, activations, shown[:examined], factors, local)
+            if bound < np.inf and (not batch or turn + 1 == interactions[client]):
+                _clip(local, bound)
             dcg = 0.0
             for rank in range(ranks):
                 dcg += gain[grades[shown[rank]]] * discount[rank]
             ndcg += dcg * inverse_ideal[query]
         online[client] = ndcg / interactions[client]
+
+
+@compiled
+def _clip(theta: Reals, bound: float) -> None:
+    """Scale θ [d] down to the norm `bound` if it is longer."""
+    squares = 0.0
+    for weight in theta:
+        squares += weight * weight
+    if squares > bound * bound:
+        factor = bound / math.sqrt(squares)
+        for j in range(len(theta)):
+            theta[j] *= factor

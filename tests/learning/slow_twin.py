@@ -102,7 +102,9 @@ def score_and_gradient(theta, x, hidden):
     return float(output @ active), np.concatenate((np.outer(x, slope).ravel(), slope, active))
 
 
-def train_client(theta, queries, model, *, hidden, seed, key, round_, interactions, learning_rate, batch, at=10):
+def train_client(
+    theta, queries, model, *, hidden, seed, key, round_, interactions, learning_rate, batch, at=10, bound=math.inf
+):
     """One client's round: its local model and its mean online nDCG."""
     generator = stream(seed, Purpose.TRAIN, key, round_)
     local = theta.copy()
@@ -120,6 +122,11 @@ def train_client(theta, queries, model, *, hidden, seed, key, round_, interactio
         if batch:
             gradient_sum += gradient
         else:
-            local = local + learning_rate * gradient
+            local = clipped(local + learning_rate * gradient, bound)
         online.append(ndcg([labels[d] for d in ranking], labels, at))
-    return local + learning_rate * gradient_sum, float(np.mean(online))
+    return clipped(local + learning_rate * gradient_sum, bound), float(np.mean(online))
+
+
+def clipped(theta, bound):
+    """Equation 13: θ·min(1, bound/‖θ‖)."""
+    return theta * min(1.0, bound / np.linalg.norm(theta)) if np.any(theta) else theta

@@ -37,6 +37,8 @@ def test_purposes_keep_their_numbers():
         "PERTURBATION": 8,
         "SELECTION": 9,
         "FAULT": 10,
+        "TOP_UP": 11,
+        "CENTRAL_NOISE": 12,
     }
 
 

@@ -29,14 +29,14 @@ def theta_for(ranker, scale=1.0):
 
 @pytest.mark.parametrize("update", ["interaction", "batch"])
 @pytest.mark.parametrize(("kind", "options"), [("linear", {}), ("neural", {"hidden": 3})])
-@pytest.mark.parametrize("scale", [1.0, 300.0])
-def test_a_round_is_the_slow_twins(make_queries, kind, options, update, scale):
+@pytest.mark.parametrize(("scale", "bound"), [(1.0, np.inf), (300.0, np.inf), (1.0, 1.25)])
+def test_a_round_is_the_slow_twins(make_queries, kind, options, update, scale, bound):
     """The same draws and the equations in full give every client's model and online nDCG, also at huge scores."""
     queries = make_queries(SIZES)
     ranker = make_ranker(kind, 5, **options)
     cohort = cohort_of(10)
     theta = theta_for(ranker, scale)
-    updates = Pdgd(ranker, queries, cohort, seed=4, learning_rate=0.3, update=update).train(theta, 6)
+    updates = Pdgd(ranker, queries, cohort, seed=4, learning_rate=0.3, update=update, bound=bound).train(theta, 6)
     for i in range(len(cohort)):
         local, online = train_client(
             theta,
@@ -49,11 +49,22 @@ def test_a_round_is_the_slow_twins(make_queries, kind, options, update, scale):
             interactions=cohort.interactions[i],
             learning_rate=0.3,
             batch=update == "batch",
+            bound=bound,
         )
         np.testing.assert_allclose(updates.thetas[i], local, rtol=1e-10, atol=1e-10)
         assert updates.online[i] == pytest.approx(online, abs=1e-12)
     assert updates.interactions.tolist() == cohort.interactions.tolist()
     assert not np.array_equal(updates.thetas, np.tile(theta, (10, 1)))
+
+
+def test_a_model_is_clipped_also_without_a_click(make_queries):
+    """Who never clicks still sends a model within the bound; without a bound it sends the round's model back."""
+    ranker, queries = make_ranker("linear", 5), make_queries([4])
+    nobody = {"kind": "cascade", "click": [0.0, 0.0, 0.0], "stop": [0.0, 0.0, 0.0]}
+    theta = 3.0 * np.ones(5) / np.sqrt(5)
+    for bound, norm in ((np.inf, 3.0), (1.5, 1.5), (5.0, 3.0)):
+        learner = Pdgd(ranker, queries, cohort_of(1, users=[nobody]), seed=1, bound=bound)
+        assert np.linalg.norm(learner.train(theta, 0).thetas[0]) == pytest.approx(norm, rel=1e-15)
 
 
 @pytest.mark.filterwarnings("ignore")  # ranx compiles with unsafe casts
