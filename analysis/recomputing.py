@@ -16,7 +16,6 @@ from learning.aggregation import Rule, Updates
 from learning.data import Dataset
 from learning.errors import LearningError
 from learning.learners import Learner
-from learning.streams import Purpose, stream
 from protocol.errors import FoltrError
 from scenarios.load import from_dict
 from scenarios.plan import Plan, open_data
@@ -72,13 +71,11 @@ class Recomputing:
             if host not in self._learners:
                 self._learners[host] = self.plan.learner(host, self.data)
             found = self._learners[host].train(before, number, np.array(places, dtype=np.int64))
-            attacks = self.plan.attacks(host)
+            attacks = self.plan.lone_attackers(host)
             for at, place in enumerate(places):
                 theta = found.thetas[at].copy()
-                if place in attacks and attacks[place][0].is_on(number):
-                    attack, key = attacks[place]
-                    random = stream(self.plan.scenario.seed, Purpose.ATTACK, key, number)
-                    theta = attack.attack(theta, before.copy(), random)
+                if place in attacks:
+                    theta = attacks[place].sent(theta, before, number)
                 made[members[place].id] = (theta, float(found.online[at]))
         return made
 

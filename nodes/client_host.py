@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from learning.data import Dataset
-from learning.streams import Purpose, stream
 from nodes.shell import Link, Shell
 from protocol.codec import Codec
 from protocol.journal import Journal
@@ -23,8 +22,7 @@ class HostShell(Shell):
         self._learner = plan.learner(host, data)
         self._first = plan.hosts[host][0].number
         self._count = len(plan.hosts[host])
-        self._seed = plan.scenario.seed
-        self._attacks = plan.attacks(host)
+        self._attacks = plan.lone_attackers(host)
         self.pid = pid
         machine = Participation(plan.numbers(host), plan.ranker.dimension, pid)
         codec = Codec(plan.largest_frame)
@@ -42,7 +40,6 @@ class HostShell(Shell):
     def _attack(self, instruction: LocalTraining, thetas: NDArray[np.float64]) -> None:
         """Put what malicious clients send in the place of what they learned."""
         for row, number in enumerate(instruction.clients.tolist()):
-            attack, key = self._attacks.get(number - self._first, (None, 0))
-            if attack is not None and attack.is_on(instruction.round):
-                random = stream(self._seed, Purpose.ATTACK, key, instruction.round)
-                thetas[row] = attack.attack(thetas[row].copy(), np.array(instruction.theta), random)
+            attacker = self._attacks.get(number - self._first)
+            if attacker is not None:
+                thetas[row] = attacker.sent(thetas[row], instruction.theta, instruction.round)

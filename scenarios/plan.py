@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from learning.aggregation import Rule, make_rule
-from learning.attacks import Scheduled, make_attack
-from learning.clicks import click_model
+from learning.attacks import ClickAttack, ClientAttack, LoneAttacker, Scheduled, make_attack
+from learning.clicks import ClickModel, click_model
 from learning.data import Dataset, open_dataset
-from learning.learners import LEARNERS, Cohort, Learner
+from learning.learners import LEARNERS, Cohort, Learner, Poisoned
 from learning.metrics import OfflineEvaluator
 from learning.rankers import Ranker, make_ranker
 from learning.streams import client_key
@@ -138,13 +138,23 @@ class Plan:
         return np.array([client.number for client in self.hosts[host]], dtype=np.int64)
 
     def learner(self, host: str, data: Dataset) -> Learner:
-        """What does the local interactions of a host's clients."""
-        clients, scenario = self.hosts[host], self.scenario
+        """What does the local interactions of a host's clients, those with poisoned clicks among them."""
+        clients = self.hosts[host]
         models = {id(client.clicks): click_model(client.clicks, data.levels) for client in clients}
+        own = [models[id(client.clicks)] for client in clients]
+        attacks = {at: one for at, one in self._schedules(host).items() if isinstance(one.attack, ClickAttack)}
+        if not attacks:
+            return self._learner(host, data, own)
+        poisoned = [_poisoned(user, attacks.get(place)) for place, user in enumerate(own)]
+        learners = self._learner(host, data, own), self._learner(host, data, poisoned)
+        return Poisoned(*learners, len(clients), attacks)
+
+    def _learner(self, host: str, data: Dataset, clicks: list[ClickModel]) -> Learner:
+        clients, scenario = self.hosts[host], self.scenario
         cohort = Cohort(
             keys=np.array([client_key(client.id) for client in clients], dtype=np.uint64),
             interactions=np.array([client.interactions for client in clients], dtype=np.int64),
-            clicks=[models[id(client.clicks)] for client in clients],
+            clicks=clicks,
         )
         settings: dict[str, Any] = {
             "seed": scenario.seed,
@@ -154,17 +164,26 @@ class Plan:
         }
         return LEARNERS[scenario.learner.kind](self.ranker, data.train, cohort, **settings)
 
-    def attacks(self, host: str) -> dict[int, tuple[Scheduled, int]]:
-        """The attacks of a host's clients, each with its client's key, by the client's place on the host."""
+    def lone_attackers(self, host: str) -> dict[int, LoneAttacker]:
+        """The clients of a host that attack alone by what they send, by their place on the host."""
         return {
-            place: (make_attack(client.attack), client_key(client.id))
-            for place, client in enumerate(self.hosts[host])
-            if client.attack
+            place: LoneAttacker(schedule.attack, schedule, self.scenario.seed, client_key(self.hosts[host][place].id))
+            for place, schedule in self._schedules(host).items()
+            if isinstance(schedule.attack, ClientAttack)
         }
+
+    def _schedules(self, host: str) -> dict[int, Scheduled]:
+        """The attacks of a host's clients, by their place on the host."""
+        return {place: make_attack(one.attack) for place, one in enumerate(self.hosts[host]) if one.attack}
 
     def evaluator(self, data: Dataset) -> OfflineEvaluator:
         """What measures models on the held-out queries."""
         return OfflineEvaluator(data.test, self.ranker, at=self.scenario.evaluation.at)
+
+
+def _poisoned(user: ClickModel, schedule: Scheduled | None) -> ClickModel:
+    """A client's user while it attacks."""
+    return schedule.attack(user) if schedule is not None and isinstance(schedule.attack, ClickAttack) else user
 
 
 def open_data(scenario: Scenario, progress: Any = None) -> Dataset:

@@ -95,13 +95,16 @@ def _click_table(key: str, table: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _attack(key: str, table: Mapping[str, Any]) -> Iterator[Problem]:
-    from learning.attacks import make_attack  # not at import, as above
+    from learning.attacks import ClickAttack, ClientAttack, make_attack  # not at import, as above
     from learning.errors import LearningError
 
     try:
-        make_attack(table)
+        attack = make_attack(table).attack
     except LearningError as error:
         yield Problem(key, str(error))
+        return
+    if not isinstance(attack, ClientAttack | ClickAttack):
+        yield Problem(key, f"{table['kind']} needs an adversary process, which is not there yet")
 
 
 def _hosts(federation: Mapping[str, Any], groups: Sequence[tuple[int, Mapping[str, Any]]]) -> Iterator[Problem]:

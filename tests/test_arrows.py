@@ -24,6 +24,7 @@ WITHOUT_A_TWIN = {
     "tests/analysis/test_views.py": "analysis/sql/views.sql",
     "tests/learning/aggregation/test_aggregation.py": "the contract of all rules",
     "tests/learning/attacks/test_attacks.py": "the contract of all attacks",
+    "tests/learning/attacks/test_colluding.py": "the colluding attacks against slow twins",
     "tests/learning/clicks/test_clicks.py": "the contract of all click models",
     "tests/learning/learners/test_golden.py": "the pinned bits of a small run",
     "tests/learning/rankers/test_rankers.py": "the contract of all rankers",

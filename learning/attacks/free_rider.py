@@ -4,14 +4,14 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from learning.attacks.attack import check_number
+from learning.attacks.attack import ClientAttack, check_number
 from learning.kernels.arrays import Reals
 
 __all__ = ["FreeRider"]
 
 
 @dataclass(frozen=True, slots=True)
-class FreeRider:
+class FreeRider(ClientAttack):
     """Sends θ_t + noise·N(0, I); without noise, just θ_t."""
 
     _: KW_ONLY

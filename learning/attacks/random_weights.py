@@ -4,14 +4,14 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from learning.attacks.attack import check_number
+from learning.attacks.attack import ClientAttack, check_number
 from learning.kernels.arrays import Reals
 
 __all__ = ["RandomWeights"]
 
 
 @dataclass(frozen=True, slots=True)
-class RandomWeights:
+class RandomWeights(ClientAttack):
     """Sends normal numbers with standard deviation `scale`, fresh each round."""
 
     _: KW_ONLY

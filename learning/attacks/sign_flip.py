@@ -4,14 +4,14 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from learning.attacks.attack import check_number
+from learning.attacks.attack import ClientAttack, check_number
 from learning.kernels.arrays import Reals
 
 __all__ = ["SignFlip"]
 
 
 @dataclass(frozen=True, slots=True)
-class SignFlip:
+class SignFlip(ClientAttack):
     """Sends −z times the local model; the paper has z = 2."""
 
     _: KW_ONLY

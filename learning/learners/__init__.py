@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping
 
 from learning.learners.cohort import Cohort, Learner, LocalUpdates
 from learning.learners.pdgd import Pdgd
+from learning.learners.poisoned import Poisoned
 
-__all__ = ["LEARNERS", "Cohort", "Learner", "LocalUpdates", "Pdgd"]
+__all__ = ["LEARNERS", "Cohort", "Learner", "LocalUpdates", "Pdgd", "Poisoned"]
 
 LEARNERS: Mapping[str, Callable[..., Learner]] = {
     "pdgd": Pdgd,
