@@ -27,6 +27,7 @@ WITHOUT_A_TWIN = {
     "tests/learning/attacks/test_colluding.py": "the colluding attacks against slow twins",
     "tests/learning/clicks/test_clicks.py": "the contract of all click models",
     "tests/learning/learners/test_golden.py": "the pinned bits of a small run",
+    "tests/learning/privacy/test_privacy.py": "the contract of all privacy mechanisms",
     "tests/learning/rankers/test_rankers.py": "the contract of all rankers",
     "tests/nodes/test_hostile.py": "a real coordinator against hostile peers",
     "tests/nodes/test_live.py": "a live run, from its commands to its log",
