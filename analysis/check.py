@@ -1,7 +1,7 @@
 """Whether a run did what every run must: the invariants of `checks/*.sql`, and the arithmetic of its models.
 
 A check holds, or fails with offenders, or cannot be told. SQL compares what the log says with what else it says; what
-must be computed bit for bit, a model's hash and its aggregation, is computed here, some rounds at a time.
+must be computed bit for bit, a model's hash and its aggregation, is computed here, a round at a time.
 """
 
 import json
@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.log import sql_text
+from analysis.models import LoggedModel, logged_models
 from analysis.queries import one_sentence
 from analysis.runs import Run, open_run
 from learning.aggregation import Rule, Updates
@@ -29,42 +30,8 @@ __all__ = ["Check", "Verdict", "check", "check_text", "problems", "verdict"]
 
 Verdict = Literal["held", "failed", "unknown"]
 FIRST: Final = 5  # offenders that are told
-BATCH: Final = 1 << 22  # weights that are in memory at once: 32 MiB
-
-NEXT_MODELS: Final = """
-select seq, round, model, theta, len(participants)
-from closings
-where seq > $last
-order by seq
-limit $limit
-"""
-THEIR_UPDATES: Final = """
-create or replace temp table batch as
-with
-    wanted as (from answers where closed between $first and $last),
-    kept as (from weights where round between (select min(round) from wanted) and (select max(round) from wanted))
-select wanted.closed, members.number, kept.n, kept.theta
-from wanted
-join members using (client)
-join kept on kept.seq = wanted.seq and kept.client = wanted.client
-where len(kept.theta) = $dimension
-order by wanted.closed, members.number
-"""
 
 Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-
-
-class _Model(NamedTuple):
-    """A closed round: its model, how many updates are in it, and those of them whose weights the log has."""
-
-    round: int
-    theta: Floats
-    model: str
-    participants: int
-    thetas: Floats
-    interactions: Integers
-    clients: Integers
 
 
 @dataclass(slots=True)
@@ -109,7 +76,7 @@ def check(run: Run) -> list[Check]:
     with one_sentence(), run.database.cursor() as facts:
         for name in ("facts_of_packed" if run.packed else "facts_of_journals", "facts"):
             facts.execute(sql_text(name))
-        checks = [_asked(facts, name, text) for name, text in _texts()] + _computed(facts, _rule(facts))
+        checks = [_asked(facts, name, text) for name, text in _texts()] + _computed(run, _rule(facts), _numbers(facts))
         silent = facts.execute("from spoken limit 1").fetchone() is None
     if silent:
         checks = [Check(one.name, one.sentence, limits="the coordinator has logged nothing") for one in checks]
@@ -170,28 +137,32 @@ def _rule(facts: duckdb.DuckDBPyConnection) -> Rule | str:
         return f"this version cannot read the run's scenario: {' '.join(str(error).split())}"
 
 
-def _computed(facts: duckdb.DuckDBPyConnection, rule: Rule | str) -> list[Check]:
+def _numbers(facts: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    """Every client's number."""
+    return dict(facts.execute("select client, number from members").fetchall())
+
+
+def _computed(run: Run, rule: Rule | str, numbers: dict[str, int]) -> list[Check]:
     """The checks that need arithmetic: every model's hash, and every model out of the updates that are in it."""
     hashes = Check("models-have-their-hashes", "Every model's hash is that of its weights.")
     repeated = Check(
         "aggregations-can-be-repeated", "The updates in a model, aggregated again in client order, give the same bits."
     )
-    before: tuple[int, Floats] = (-1, np.empty(0))
+    before: tuple[int, Floats | None] = (-1, None)
     known = unknown = 0
-    for one in _rounds(facts):
-        if fingerprint(one.theta) != one.model:
+    for one in logged_models(run):
+        if one.phase != "training":
+            continue
+        if one.theta is not None and fingerprint(one.theta) != one.model:
             detail = f"model {one.round} is called {one.model}, and is {fingerprint(one.theta)}"
             hashes.blame(round=one.round, detail=detail)
         if one.round > 0:
-            if isinstance(rule, str) or len(one.thetas) != one.participants or before[0] != one.round - 1:
-                unknown += 1
-                if not isinstance(rule, str) and rule.remembers:
-                    rule = f"the log lacks weights of round {one.round}, which the rule would remember"
-            else:
-                known += 1
-                problem = _difference(rule, one, before[1])
-                if problem:
-                    repeated.blame(round=one.round, detail=f"model {one.round} {problem}")
+            problem = _difference(rule, one, before[1] if before[0] == one.round - 1 else None, numbers)
+            known, unknown = known + (problem is not None), unknown + (problem is None)
+            if problem is None and not isinstance(rule, str) and rule.remembers:
+                rule = f"the log lacks weights of round {one.round}, which the rule would remember"
+            if problem:
+                repeated.blame(round=one.round, detail=f"model {one.round} {problem}")
         before = (one.round, one.theta)
     if isinstance(rule, str):
         repeated.limits = rule
@@ -200,28 +171,14 @@ def _computed(facts: duckdb.DuckDBPyConnection, rule: Rule | str) -> list[Check]
     return [hashes, repeated]
 
 
-def _rounds(facts: duckdb.DuckDBPyConnection) -> Iterator[_Model]:
-    """Every model in the order of the log, some rounds in memory at a time."""
-    largest = "select max(len(theta)), max(len(participants)) from closings"
-    dimension, clients = (one or 1 for one in facts.execute(largest).fetchall()[0])
-    at_once, last = max(1, BATCH // (dimension * clients)), -1
-    while rows := facts.execute(NEXT_MODELS, {"last": last, "limit": at_once}).fetchall():
-        facts.execute(THEIR_UPDATES, {"first": rows[0][0], "last": rows[-1][0], "dimension": dimension})
-        told = facts.execute("select closed, number, n from batch").fetchnumpy()
-        weights = facts.execute("select unnest(theta) as weight from batch").fetchnumpy()["weight"]
-        thetas = np.asarray(weights).reshape(-1, dimension)
-        counts, numbers = (np.asarray(told[name], dtype=np.int64) for name in ("n", "number"))
-        bounds = np.searchsorted(told["closed"], [row[0] for row in rows] + [rows[-1][0] + 1])
-        for (_, number, model, theta, size), start, end in zip(rows, bounds, bounds[1:], strict=False):
-            rows_of = slice(start, end)
-            yield _Model(number, np.array(theta or []), model, size, thetas[rows_of], counts[rows_of], numbers[rows_of])
-        last = rows[-1][0]
-
-
-def _difference(rule: Rule, one: _Model, before: Floats) -> str:
-    """What is wrong with a model that its updates should give; empty if they do."""
+def _difference(rule: Rule | str, one: LoggedModel, before: Floats | None, numbers: dict[str, int]) -> str | None:
+    """What is wrong with a model that its updates should give; empty if they do, none if it cannot be told."""
+    made_of = one.local_models()
+    if isinstance(rule, str) or made_of is None or one.theta is None or before is None:
+        return None
     try:
-        made = rule(Updates(one.thetas, one.interactions, one.clients, before, one.round)).theta
+        clients = np.array([numbers.get(name, -1) for name in one.participants], dtype=np.int64)
+        made = rule(Updates(*made_of, clients, before, one.round)).theta
     except LearningError as error:
         return f"cannot be aggregated from its updates: {error}"
     same = made.tobytes() == one.theta.tobytes()

@@ -87,6 +87,9 @@ def write_diagram(run: Path, rounds: str | None, nodes: Sequence[str], target: P
         raise UserError(f"rounds must be a number or first..last; got {rounds!r}")
     with open_run(run, snapshot=True) as opened:
         first, _, last = (rounds or str(telling_round(opened))).partition("..")
+        made = opened.rows("select max(round) as last from rounds")[0]["last"] or 0
+        if int(first) > made + 1 or int(last or first) < int(first):  # the open round may be drawn, too
+            raise UserError(f"rounds must be first..last within 0..{made}, the rounds of this run; got {rounds}")
         drawn = diagram(conversation(opened, int(first), int(last or first), nodes))
     try:
         target.write_text(drawn, encoding="utf-8")

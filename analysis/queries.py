@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from threading import Event, Thread
 from typing import Any, Final
 
 import duckdb
@@ -21,6 +22,8 @@ __all__ = ["Answer", "ask", "one_sentence", "reading_statements"]
 CHUNK: Final = 10_000  # rows fetched at once
 EXPLAIN: Final = re.compile(r"\s*explain\s+(analyze\s+)?(\([^()]*\)\s*)?", re.IGNORECASE)
 PIVOT: Final = re.compile(r"\s*(pivot|from|with|select)\b", re.IGNORECASE)
+HEAR_EVERY: Final = 0.1  # seconds; a wait without a limit hears no signal on some systems
+LAST_WORDS: Final = 2.0  # seconds that DuckDB has to end an interrupted query, before it is left behind
 INTERRUPTED: Final = "Query interrupted"  # what DuckDB makes of Ctrl-C
 BACK_DOOR: Final = "json_execute_serialized_sql"  # runs a statement that the checks below do not see
 
@@ -63,9 +66,37 @@ def ask(database: duckdb.DuckDBPyConnection, query: str, parameters: dict[str, A
     cursor = database.cursor()
     with one_sentence():
         for statement in reading_statements(cursor, query):
-            cursor.execute(statement, parameters)
+            _run(cursor, statement, parameters)
     described = cursor.description or []
     return Answer(_distinct([one[0] for one in described]), [str(one[1]) for one in described], cursor)
+
+
+def _run(cursor: duckdb.DuckDBPyConnection, statement: duckdb.Statement, parameters: dict[str, Any] | None) -> None:
+    """Run a statement in a thread of its own, so that Ctrl-C is heard at once.
+
+    In the main thread it would be DuckDB that hears it, and now and then it then waits for ever for its own tasks.
+    """
+    failed: list[BaseException] = []
+    done = Event()
+
+    def work() -> None:
+        try:
+            cursor.execute(statement, parameters)
+        except BaseException as error:  # noqa: BLE001 - raised again where it was asked for
+            failed.append(error)
+        finally:
+            done.set()
+
+    Thread(target=work, daemon=True).start()
+    try:
+        while not done.wait(HEAR_EVERY):
+            pass
+    except KeyboardInterrupt:
+        cursor.interrupt()
+        done.wait(LAST_WORDS)
+        raise
+    if failed:
+        raise failed[0]
 
 
 def reading_statements(cursor: duckdb.DuckDBPyConnection, query: str) -> list[duckdb.Statement]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.questions import find_question
-from analysis.runs import find_runs
+from analysis.runs import find_runs, is_path
 from protocol.errors import UserError
 
 __all__ = ["Request", "read_request"]
@@ -42,4 +42,4 @@ def read_request(words: Sequence[str], question: str | None, settings: Sequence[
 
 
 def _is_query(word: str) -> bool:
-    return len(word.split()) > 1 and not Path(word).exists()
+    return len(word.split()) > 1 and not is_path(word)

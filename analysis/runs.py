@@ -29,7 +29,7 @@ def runs_directory(option: Path | None = None) -> Path:
 def find_run(reference: str | Path, runs: Path) -> Path:
     """The run that is meant: a path, a scenario's name (its newest run), `name/time-seed`, or `latest`."""
     for path in (Path(reference), runs / reference):
-        if is_run(path):
+        if is_path(path) and is_run(path):
             return path.resolve()
     known = known_runs(runs)
     meant = known if str(reference) == LATEST else [one for one in known if one.parent.name == str(reference)]
@@ -47,7 +47,7 @@ def find_runs(references: Sequence[str], runs: Path) -> list[Path]:
     """The runs that are meant, each once, in order; a pattern such as `ecir24/*` means all that match it."""
     found: dict[Path, None] = {}
     for reference in references:
-        if not WILD & set(reference) or is_run(Path(reference)):
+        if not WILD & set(reference) or (is_path(reference) and is_run(Path(reference))):
             found[find_run(reference, runs)] = None
             continue
         matched = _matching(reference, runs)
@@ -119,6 +119,14 @@ def packed_file(path: Path) -> Path | None:
 def is_run(path: Path) -> bool:
     """Whether a path is a run's directory or a packed run."""
     return (path / JOURNAL).is_dir() or (path / PACKED).is_file() or (path.suffix == ".duckdb" and path.is_file())
+
+
+def is_path(word: str | Path) -> bool:
+    """Whether a word names something that is there; what is too long or too odd for a name does not."""
+    try:
+        return Path(word).exists()
+    except (OSError, ValueError):
+        return False
 
 
 def _matching(pattern: str, runs: Path) -> list[Path]:

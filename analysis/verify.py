@@ -5,18 +5,16 @@ the round's updates and the model before. A client's update is what its users' c
 the model before. What the log or the machine does not have the means for is told, never passed over.
 """
 
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from itertools import groupby
 from math import isclose
-from operator import attrgetter
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.log import sql_text
+from analysis.models import LoggedModel, LoggedUpdate, logged_models
 from analysis.recomputing import Recomputing, recomputing
 from analysis.runs import Run, open_run
 from protocol.errors import UserError
@@ -28,26 +26,6 @@ SAMPLE: Final = 50  # updates that are computed again where nothing else is said
 SHOWN_PROBLEMS: Final = 10
 
 Floats = NDArray[np.float64]
-
-
-class Model(NamedTuple):
-    """A closed round as the log has it."""
-
-    round: int
-    theta: list[float] | None
-    model: str | None
-    participants: list[str] | None
-
-
-class Update(NamedTuple):
-    """An accepted update as the log has it; without weights where the log keeps none."""
-
-    round: int
-    client: str
-    n: int
-    theta: list[float] | None
-    norm: float | None
-    online: float | None
 
 
 @dataclass(slots=True)
@@ -91,13 +69,9 @@ def verify(
     """Check every model of a run, and updates: a sample, or those of a client or a round that is named, or all."""
     with open_run(path) as run:
         check = _Check(run, _chosen(run, client, number, everything=everything))
-        groups = _by_round(run)
-        ahead = next(groups, None)
-        for row in run.sql(sql_text("verify_rounds")):
-            model = Model(*row)
-            while ahead is not None and ahead[0] < model.round:
-                ahead = next(groups, None)
-            check.round(model, ahead[1] if ahead is not None and ahead[0] == model.round else [])
+        for model in logged_models(run):
+            if model.phase == "training":
+                check.round(model)
         return check.done()
 
 
@@ -115,12 +89,6 @@ def _chosen(run: Run, client: str | None, number: int | None, *, everything: boo
     return {(row["round"], row["client"]) for row in rows}
 
 
-def _by_round(run: Run) -> Iterator[tuple[int, list[Update]]]:
-    updates = (Update(*row) for row in run.sql(sql_text("verify_updates")))
-    for number, group in groupby(updates, key=attrgetter("round")):
-        yield number, list(group)
-
-
 class _Check:
     """Goes through the rounds in order, with the model before at hand."""
 
@@ -133,22 +101,21 @@ class _Check:
         self._skipped: dict[str, int] = {}
         self._found = Verification(str(run.path))
 
-    def round(self, model: Model, updates: list[Update]) -> None:
+    def round(self, model: LoggedModel) -> None:
         """Check a round's model and those of its updates that are chosen."""
         self._found.models += 1
-        self._found.updates += len({one.client for one in updates})
+        self._found.updates += len({one.client for one in model.updates})
         if model.theta is None:
             self._underivable += 1
             self._before = None
             return
-        theta = np.array(model.theta)
-        if fingerprint(theta) != model.model:
+        if fingerprint(model.theta) != model.model:
             self._differs(f"the hash of model {model.round}")
         before = self._before[1] if self._before and self._before[0] == model.round - 1 else None
-        self._derive(model, theta, updates, before)
+        self._derive(model, model.theta, before)
         if before is not None:
-            self._recompute(model.round, updates, before)
-        self._before = (model.round, theta)
+            self._recompute(model, before)
+        self._before = (model.round, model.theta)
 
     def done(self) -> Verification:
         """What was found, with what could not be checked."""
@@ -160,8 +127,8 @@ class _Check:
         found.limits += [f"{row['n']:,} rounds of the phase {row['phase']}" for row in self._phases]
         return found
 
-    def _derive(self, model: Model, theta: Floats, updates: list[Update], before: Floats | None) -> None:
-        made = self._means.start() if model.round == 0 else self._aggregate(model, updates, before)
+    def _derive(self, model: LoggedModel, theta: Floats, before: Floats | None) -> None:
+        made = self._means.start() if model.round == 0 else self._aggregate(model, before)
         if made is None:
             self._underivable += 1
         elif fingerprint(made) != model.model or fingerprint(made) != fingerprint(theta):
@@ -169,19 +136,16 @@ class _Check:
         else:
             self._found.models_derived += 1
 
-    def _aggregate(self, model: Model, updates: list[Update], before: Floats | None) -> Floats | None:
+    def _aggregate(self, model: LoggedModel, before: Floats | None) -> Floats | None:
         """The round's model from the log's updates; none if not all of them are there with their weights."""
-        of = {one.client: one for one in updates if one.theta is not None}
-        names = model.participants or []
-        if before is None or not names or not all(name in of for name in names):
+        made_of = model.local_models() if model.participants else None
+        if before is None or made_of is None:
             return None
-        thetas = np.array([of[name].theta for name in names])
-        counts = np.array([of[name].n for name in names], dtype=np.int64)
-        return self._means.aggregate(model.round, names, thetas, counts, before)
+        return self._means.aggregate(model.round, model.participants, *made_of, before)
 
-    def _recompute(self, number: int, updates: list[Update], before: Floats) -> None:
-        answers: dict[str, list[Update]] = {}  # a resumed run may have asked a client twice
-        for one in updates:
+    def _recompute(self, model: LoggedModel, before: Floats) -> None:
+        number, answers = model.round, dict[str, list[LoggedUpdate]]()
+        for one in model.updates:  # a resumed run may have asked a client twice
             if self._chosen is None or (number, one.client) in self._chosen:
                 answers.setdefault(one.client, []).append(one)
         made = self._means.train(before, number, list(answers)) if answers else {}
@@ -200,10 +164,10 @@ class _Check:
         self._found.problems.append(what)
 
 
-def _is(update: Update, theta: Floats, online: float, before: Floats) -> bool:
+def _is(update: LoggedUpdate, theta: Floats, online: float, before: Floats) -> bool:
     """Whether an update is as computed: its weights bit for bit, else its length, and what users saw."""
     if update.theta is not None:
-        same = np.array(update.theta).tobytes() == theta.tobytes()
+        same = update.theta.tobytes() == theta.tobytes()
     else:
         length = float(np.linalg.norm(theta - before))
         same = update.norm is not None and isclose(length, update.norm, rel_tol=1e-9)

@@ -98,7 +98,8 @@ def _label(name: str) -> str:
 def _expectation_text(one: Expectation) -> str:
     mark = {True: "held", False: "failed", None: "unknown"}[one.holds]
     if one.wanted == "sometimes":
-        return f"{mark}: {one.name} sometimes (happened {one.actual or 0:,.0f} times)"
+        times = "once" if one.actual == 1 else f"{one.actual or 0:,.0f} times"
+        return f"{mark}: {one.name} sometimes (happened {times})"
     actual = "not measured in the last round" if one.actual is None else f"{one.actual:.4f}"
     return f"{mark}: {one.name} {one.wanted} ({actual})"
 

@@ -178,7 +178,7 @@ def report(
 
 @app.command()
 def serve(
-    port: Annotated[int, typer.Option(help="Where to listen on 127.0.0.1; 0 is any free port.")] = 8642,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Where to listen on 127.0.0.1; 0: any free port.")] = 8642,
     runs: Runs = None,
 ) -> None:
     """Show the runs as live pages in a browser of this machine; Ctrl-C ends.

@@ -116,7 +116,12 @@ def stop(reference: RunName, runs: Runs = None, as_json: Json = False) -> None:
 
     Example: foltr stop latest
     """
-    _tell(reference, runs, "stop", [], as_json=as_json)
+    from analysis.runs import find_run, runs_directory
+    from nodes.control import await_end
+
+    directory = find_run(reference, runs_directory(runs))
+    _tell(str(directory), runs, "stop", [], as_json=as_json)
+    await_end(directory)
 
 
 def _table(text: str) -> Any:

@@ -1,12 +1,14 @@
 """Commands that run scenarios: start one, let one go on."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from commands.options import EXIT_CODES, Json, RunName, Runs, ScenarioName, Sets, new_app, own_name, print_json
+
+if TYPE_CHECKING:
+    from scenarios.plan import Plan
 
 __all__ = ["app"]
 
@@ -37,7 +39,7 @@ def run(
     chosen = load_scenario(scenario, overrides or (), seed, engine)
     if detach:
         plan = launch.prepare(chosen, runs_directory(runs), Quiet())
-        pid = leave_terminal(plan.run, lambda: _supervised(plan.run, lambda: launch.act(plan, Quiet())))
+        pid = leave_terminal(plan.run, lambda: _supervised(plan))
         if as_json:
             print_json({"run": str(plan.run), "pid": pid})
         else:
@@ -95,10 +97,14 @@ def replay(
     raise typer.Exit(_told(directory, as_json=as_json, reference=str(directory) if runs else "latest"))
 
 
-def _supervised(directory: Path, act: Callable[[], object]) -> int:
-    """Act a detached run out, and write its summary where its console is."""
-    act()
-    return _told(directory, as_json=False, reference=str(directory))
+def _supervised(plan: "Plan") -> int:
+    """Act a detached run out; what happens and its summary are written where its console is."""
+    from nodes import launch
+    from nodes.console import ConsoleWatcher
+
+    with ConsoleWatcher() as watcher:
+        launch.act(plan, watcher)
+    return _told(plan.run, as_json=False, reference=str(plan.run))
 
 
 def _told(directory: Path, *, as_json: bool, reference: str) -> int:
@@ -108,7 +114,7 @@ def _told(directory: Path, *, as_json: bool, reference: str) -> int:
     from analysis.summary import summarise, with_checks
     from analysis.wording import summary_text
 
-    with open_run(directory) as opened:
+    with open_run(directory, snapshot=True) as opened:
         summary = with_checks(summarise(opened), check(opened))
     if as_json:
         print_json(summary.as_dict())

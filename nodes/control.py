@@ -20,7 +20,7 @@ from protocol.layout import CONTROL
 from protocol.messages import OPERATOR, SUPERVISOR, Answer, Order
 from protocol.transport import Gate, KeyPair, Line, make_keys
 
-__all__ = ["Desk", "is_live", "order", "supervisor_of"]
+__all__ = ["Desk", "await_end", "is_live", "order", "supervisor_of"]
 
 LARGEST: Final = 1 << 24  # bytes of an order or an answer
 PATIENCE: Final = 30.0  # seconds for a supervisor to answer; it may have to end and start processes
@@ -84,6 +84,15 @@ def supervisor_of(run: Path) -> dict[str, Any] | None:
 def is_live(run: Path) -> bool:
     """Whether somebody runs this run right now."""
     return supervisor_of(run) is not None
+
+
+def await_end(run: Path) -> None:
+    """Return when a run that was told to stop is not live any more, so that it can be resumed."""
+    until = time.monotonic() + PATIENCE
+    while is_live(run):
+        if time.monotonic() > until:
+            raise UserError(f"{run} was told to stop, and is still live after {PATIENCE:g} s")
+        time.sleep(0.02)
 
 
 def order(run: Path, verb: str, whom: tuple[str, ...] = (), **settings: Any) -> list[str]:

@@ -13,7 +13,7 @@ from nodes.past import Past, closed_rounds
 from nodes.shell import Act, Link, Shell
 from nodes.weather import Weather
 from protocol.codec import VERSION, Codec
-from protocol.coordination import Coordination
+from protocol.coordination import Coordination, State
 from protocol.errors import UserError
 from protocol.journal import Journal
 from protocol.machine import Instruction, Say
@@ -89,6 +89,12 @@ class CoordinatorShell(Shell):
         if not self.weather.calm:
             self.weather.release()
         super().on_time()
+
+    def say(self, instruction: Say, cause: str | None = None) -> None:
+        """Log a message, then send it; that the run is over is heard in any weather."""
+        if self.coordination.state is State.FINISHED and not self.weather.calm:
+            self.weather.clear_up()
+        super().say(instruction, cause)
 
     def report(self, *, always: bool = False) -> None:
         """Tell the supervisor how far the run is, at most every `PROGRESS_EVERY` seconds."""

@@ -69,8 +69,8 @@ def _host_count(scenario: Scenario, clients: int, cores: int) -> int:
     wanted = scenario.federation.hosts
     if isinstance(wanted, int):
         return wanted
-    if wanted == "auto" and scenario.federation.engine == "inline":
-        return 1
+    if wanted == "auto" and scenario.federation.engine == "inline" and not scenario.timeline:
+        return 1  # nobody can tell; but whom a timeline kills must not depend on the engine
     if wanted == "auto" and clients > MOST_OWN_PROCESSES:
         return min(cores, clients)
     return clients

@@ -1,5 +1,5 @@
 -- The facts that the checks of analysis/checks compare, out of the coordinator's records of training.
--- Reads: records, weights (see facts_of_journals.sql and facts_of_packed.sql). Creates tables for one connection.
+-- Reads: records (see facts_of_journals.sql and facts_of_packed.sql). Creates tables for one connection.
 -- After `run.resumed` the open round is opened again, and what was received for it before counts no more.
 
 -- spoken: one row a record of the coordinator, but for those of other phases.
@@ -35,7 +35,7 @@ group by client;
 
 -- closings: one row a model; `began` is the record at which the coordinator that made it had started, -1 the first.
 create temp table closings as
-select closed.round, closed.seq, coalesce(resumptions.seq, -1) as began, model, theta, participants, missing
+select closed.round, closed.seq, coalesce(resumptions.seq, -1) as began, model, participants, missing
 from (from spoken where event = 'round.closed') as closed
 asof left join resumptions on resumptions.seq <= closed.seq;
 

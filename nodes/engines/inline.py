@@ -233,7 +233,8 @@ class Federation:
         self.clock.now = max(self.clock.now, min(wakes))
         self.director.on_time()
         for shell in awake:
-            shell.on_time()
+            if shell in self.shells.values():  # the director may have ended it just now
+                shell.on_time()
 
     def _new_coordinator(self, past: Past | None) -> CoordinatorShell:
         plan = self.plan if past is None else replace(self.plan, added=past.added, since=past.since, until=past.until)

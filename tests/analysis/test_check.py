@@ -463,9 +463,8 @@ def test_an_offence_in_words(copy, name, doctor, detail):
     assert checks_of(copy)[name].offenders[0]["detail"] == detail
 
 
-def test_a_doctored_weight_is_found_in_small_batches_too(copy, monkeypatch):
-    """How many rounds are in memory at once changes nothing."""
-    monkeypatch.setattr("analysis.check.BATCH", 1)
+def test_a_doctored_weight_is_found(copy):
+    """One that differs in its last bits only."""
     assert not failed(copy)
     records = records_of(copy)
     weights_that_differ_in_their_last_bits(records)

@@ -24,6 +24,7 @@ def test_runs_come_first_and_the_query_last(folder):
         (["a", "b"], [a, b], None),
         (["a", "b", "from run"], [a, b], "from run"),
         (["*/*", "from run"], [a, b], "from run"),
+        (["a", f"select {'x' * 300}"], [a], f"select {'x' * 300}"),  # longer than a file's name can be
     ):
         request = read_request(words, None, (), folder)
         assert (request.runs, request.query) == (runs, query)
@@ -44,6 +45,7 @@ def test_a_shipped_question_with_its_parameters(folder):
         (["a", "b"], "who-lies", [], "asked of one run"),
         (["a", "from run"], None, ["x=1"], "parameters belong to a shipped question"),
         (["a", "selct"], None, [], "got 'selct'"),
+        (["a", "x" * 300], None, [], "got 'xxx"),
     ],
 )
 def test_what_cannot_be_meant_is_one_sentence(folder, words, question, settings, sentence):

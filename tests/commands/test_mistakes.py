@@ -68,6 +68,7 @@ MISTAKES = {
     "compare latest": "a comparison needs at least two sides, got 1",
     "verify latest --client nobody": "the log must have an accepted update of what is named; got nobody in any round",
     "diagram latest --rounds x": "rounds must be a number or first..last; got 'x'",
+    "diagram latest --rounds 99": "rounds must be first..last within 0..",
     "report nowhere": NO_SUCH_RUN,
     "pack latest --to x.db": "a packed run must be a .duckdb file in a directory that is there",
     # the rest
@@ -80,6 +81,7 @@ USAGE = {
     "frobnicate": "No such command 'frobnicate'",
     "kill latest": "Missing argument 'NODE...'",
     "add latest --count 0": "Invalid value for '--count'",
+    "serve --port 99999": "Invalid value for '--port'",
     "add latest --count 2 --id x": "names a single client; leave --count out",
     "fuzz --schedules 0": "Invalid value for '--schedules'",
 }

@@ -102,3 +102,53 @@ def test_kills_under_wait_leave_no_trace_in_the_models(tmp_path, letor_folder, s
         load_scenario("quickstart", [source, f"rounds={rounds}"], engine="inline"), tmp_path / "calm"
     )
     assert models((tmp_path / "runs" / "latest").resolve()) == models(undisturbed)
+
+
+def test_a_node_that_is_started_twice_over_is_one_node(tmp_path, letor_folder):
+    """`restart = "always"` and `restart_after` both bring a client back; the bits are as without the kill."""
+    shared = [
+        "rounds=20",
+        f"data.source=letor:{letor_folder}",
+        "federation.on_missing=wait",
+        "expect.ndcg_at_10='>= 0'",
+    ]
+    faults = """[
+        {at_round=5, kill="client-1", restart_after="1s"}, {at_round=6, drop="client-1", probability=0.5, for="9s"}
+    ]"""
+    stormy = [*shared, "federation.restart=always", f"timeline={' '.join(faults.split())}"]
+    found = []
+    for changes in (shared, stormy):
+        run, ending = launch(load_scenario("quickstart", changes, engine="inline"), tmp_path)
+        assert ending.outcome == "completed", ending
+        found.append(models(run))
+    assert found[0] == found[1]
+
+
+def test_whom_a_timeline_hits_does_not_depend_on_the_engine(tmp_path, letor_folder):
+    """One client of ten is killed, and only that one is missing, with hosts as the engine chooses them."""
+    overrides = [
+        "rounds=8",
+        f"data.source=letor:{letor_folder}",
+        "expect.ndcg_at_10='>= 0'",
+        "timeline=[{at_round=4, kill='client-3'}]",
+    ]
+    for engine in ("processes", "inline"):
+        run, _ = launch(load_scenario("quickstart", overrides, engine=engine), tmp_path)
+        closed = [one for one in read_journal(journal_path(run, "coordinator")) if one["event"] == "round.closed"]
+        assert [one["missing"] for one in closed] == [[]] * 4 + [["client-3"]] * 5
+
+
+def test_a_run_that_ends_in_bad_weather_ends_at_once(tmp_path, letor_folder):
+    """Its hosts hear that it is over although every frame to them is lost, so that none has to be killed."""
+    overrides = [
+        "rounds=3",
+        f"data.source=letor:{letor_folder}",
+        "expect.ndcg_at_10='>= 0'",
+        "federation.deadline=200ms",
+        "federation.quorum=0.1",
+        "timeline=[{at_round=2, drop=['client-1', 'client-2'], for='1h'}]",
+    ]
+    run, ending = launch(load_scenario("quickstart", overrides), tmp_path)
+    assert ending.outcome == "completed", ending
+    for client in ("client-1", "client-2", "client-3"):
+        assert "finish.received" in [one["event"] for one in read_journal(journal_path(run, client))]

@@ -1,0 +1,165 @@
+"""Every model of a run and the updates that it is made of, streamed from the log in the order of its records.
+
+One round is in memory at a time, however long the run and however many its clients. A directory's journal is read line
+by line; a packed run's tables are read in slices.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from heapq import merge
+from operator import itemgetter
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from analysis.runs import Run
+from protocol.journal import journal_path, read_lines
+from protocol.messages import COORDINATOR
+
+__all__ = ["LoggedModel", "LoggedUpdate", "logged_models"]
+
+SLICE: Final = 1000  # rows of a packed run that are in memory at once
+
+PACKED_ROUNDS: Final = """
+select seq, record
+from events
+where node = 'coordinator' and event in ('round.closed', 'run.resumed')
+order by seq
+"""
+PACKED_UPDATES: Final = """
+select seq, round, phase, client, n, theta, norm, online_ndcg_at_10
+from log.updates
+where accepted and client is not null
+order by seq
+"""
+
+Floats = NDArray[np.float64]
+
+
+class LoggedUpdate(NamedTuple):
+    """An accepted update as the log has it; theta [d] is none where the log keeps no weights."""
+
+    round: int
+    client: str
+    n: int
+    theta: Floats | None
+    norm: float | None
+    online: float | None
+
+
+@dataclass(slots=True)
+class LoggedModel:
+    """A closed round: its model, of whom it is made, and every update that was accepted for it.
+
+    theta     [d], none where the record is damaged
+    updates   those that a coordinator had accepted before it died, too: a resumed run asks again
+    answers   by client, the update of it that is in the model, of those that are
+    """
+
+    round: int
+    phase: str
+    theta: Floats | None
+    model: str
+    participants: list[str]
+    updates: list[LoggedUpdate] = field(default_factory=list)
+    answers: dict[str, LoggedUpdate] = field(default_factory=dict)
+
+    def local_models(self) -> tuple[Floats, NDArray[np.int64]] | None:
+        """The local models [n, d] and interactions [n] of it in client order; none if not all are there."""
+        found = [self.answers.get(name) for name in self.participants]
+        thetas = [one.theta for one in found if one is not None and one.theta is not None]
+        if self.theta is None or len(thetas) < len(found) or any(one.shape != self.theta.shape for one in thetas):
+            return None
+        counts = [one.n for one in found if one is not None]
+        return np.array(thetas).reshape(-1, len(self.theta)), np.array(counts, dtype=np.int64)
+
+
+def logged_models(run: Run) -> Iterator[LoggedModel]:
+    """The models of a run, live, finished or packed."""
+    records = _packed_records(run) if run.packed else _journal_records(run)
+    updates: list[LoggedUpdate] = []
+    answers: dict[str, LoggedUpdate] = {}
+    for record in records:
+        match record.get("event"):
+            case "update.received":
+                for one in _updates(record):
+                    updates.append(one)
+                    answers[one.client] = one
+            case "run.resumed":
+                answers = {}  # the open round is opened again
+            case "round.closed":
+                theta = record.get("theta")
+                yield LoggedModel(
+                    record["round"],
+                    record.get("phase") or "training",
+                    None if theta is None else np.array(theta, dtype=np.float64),
+                    record.get("model") or "",
+                    record.get("participants") or [],
+                    updates,
+                    answers,
+                )
+                updates, answers = [], {}
+
+
+def _journal_records(run: Run) -> Iterator[dict[str, Any]]:
+    """The coordinator's records; a damaged line is none."""
+    for line in read_lines(journal_path(run.path, COORDINATOR)):
+        try:
+            record = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            continue  # the view `damage` has it
+        if isinstance(record, dict):
+            yield record
+
+
+def _packed_records(run: Run) -> Iterator[dict[str, Any]]:
+    """The same of a packed run, an update a client."""
+    with run.database.cursor() as rounds, run.database.cursor() as updates:
+        closings = ((seq, orjson.loads(record)) for seq, record in _rows(rounds.execute(PACKED_ROUNDS)))
+        received = ((row[0], _packed_update(*row[1:])) for row in _rows(updates.execute(PACKED_UPDATES)))
+        for _, record in merge(closings, received, key=itemgetter(0)):
+            yield record
+
+
+def _rows(answer: Any) -> Iterator[tuple[Any, ...]]:
+    while rows := answer.fetchmany(SLICE):
+        yield from rows
+
+
+def _packed_update(number: int, phase: str, client: str, n: int, theta: Any, norm: Any, online: Any) -> dict[str, Any]:
+    return {
+        "event": "update.received",
+        "round": number,
+        "phase": phase,
+        "clients": [client],
+        "interactions": [n],
+        "thetas": None if theta is None else [theta],
+        "norm": [norm],
+        "online": [online],
+    }
+
+
+def _updates(record: dict[str, Any]) -> Iterable[LoggedUpdate]:
+    """The updates of a record, a client each."""
+    clients = record.get("clients") or []
+    nothing = [None] * len(clients)
+    rows = zip(
+        clients,
+        record.get("interactions") or nothing,
+        _weights(record.get("thetas"), len(clients)),
+        record.get("norm") or nothing,
+        record.get("online") or nothing,
+        strict=False,
+    )
+    return (LoggedUpdate(record["round"], *row) for row in rows)
+
+
+def _weights(thetas: Any, count: int) -> list[Floats] | list[None]:
+    if thetas is None:
+        return [None] * count
+    try:
+        return list(np.array(thetas, dtype=np.float64))
+    except (TypeError, ValueError):  # rows that differ in length: a damaged record
+        return [None] * count
