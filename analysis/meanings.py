@@ -81,7 +81,7 @@ VIEWS: Final[dict[str, View]] = {
             "client": "whose it is; null where a refused frame names nobody",
             "host": "the node that sent it",
             "n": "interactions that it learned from",
-            "theta": "the client's model; null where the log keeps no weights",
+            "theta": "the client's model; null where the log keeps no weights, or the client sends a trial",
             "delta": "theta − the global model of round − 1",
             "norm": "‖delta‖₂, also where weights are not kept",
             "online_ndcg_at_10": "mean online nDCG of the client's lists in the round",
@@ -89,6 +89,10 @@ VIEWS: Final[dict[str, View]] = {
             "reason": "why not: a code of docs/protocol.md",
             "detail": "the sentence behind the reason",
             "received": "when it came",
+            "seed": "the seed of the client's direction, where it sends a trial (the learner es) and no model",
+            "f_plus": "what it told of the metric with the direction, privatised where p < 1",
+            "f_minus": "what it told of the metric against the direction",
+            "maxrr": "mean MaxRR of its clicks in truth, from its host's log; null where it sends a model",
         },
     ),
     "metrics": View(
@@ -97,7 +101,8 @@ VIEWS: Final[dict[str, View]] = {
             "round": "the model, or the round, that it is of",
             "phase": "what the round is for: training",
             "name": "ndcg_at_10 (offline, of the model), online_ndcg_at_10 (of a client in a round), "
-            "online (performance so far: Σ 0.9995^(t−1) · mean over clients of online_ndcg_at_10 in round t)",
+            "online (performance so far: Σ 0.9995^(t−1) · mean over clients of online_ndcg_at_10 in round t), "
+            "maxrr (of a client in a round, with the learner es: mean of 1/rank of the highest click)",
             "client": "whose it is; null for what is measured of the model or of all clients",
             "value": "the value",
         },

@@ -20,6 +20,7 @@ from protocol.messages import COORDINATOR
 
 __all__ = ["LoggedModel", "LoggedUpdate", "logged_models"]
 
+TRIAL: Final = 3  # numbers of a trial: a seed and two figures
 SLICE: Final = 1000  # rows of a packed run that are in memory at once
 
 PACKED_ROUNDS: Final = """
@@ -29,7 +30,7 @@ where node = 'coordinator' and event in ('round.closed', 'run.resumed')
 order by seq
 """
 PACKED_UPDATES: Final = """
-select seq, round, phase, client, n, theta, norm, online_ndcg_at_10
+select seq, round, phase, client, n, theta, norm, online_ndcg_at_10, seed, f_plus, f_minus
 from log.updates
 where accepted and client is not null
 order by seq
@@ -39,7 +40,10 @@ Floats = NDArray[np.float64]
 
 
 class LoggedUpdate(NamedTuple):
-    """An accepted update as the log has it; theta [d] is none where the log keeps no weights."""
+    """An accepted update as the log has it; theta [d] is none where the log keeps no weights.
+
+    tried  whether it is a trial: then theta is its seed and two figures, and what users saw is in its host's log
+    """
 
     round: int
     client: str
@@ -47,6 +51,7 @@ class LoggedUpdate(NamedTuple):
     theta: Floats | None
     norm: float | None
     online: float | None
+    tried: bool = False
 
 
 @dataclass(slots=True)
@@ -67,13 +72,16 @@ class LoggedModel:
     answers: dict[str, LoggedUpdate] = field(default_factory=dict)
 
     def local_models(self) -> tuple[Floats, NDArray[np.int64]] | None:
-        """The local models [n, d] and interactions [n] of it in client order; none if not all are there."""
+        """The local models [n, d] or trials [n, 3] and interactions [n] in client order; none if not all are there."""
         found = [self.answers.get(name) for name in self.participants]
         thetas = [one.theta for one in found if one is not None and one.theta is not None]
-        if self.theta is None or len(thetas) < len(found) or any(one.shape != self.theta.shape for one in thetas):
+        if self.theta is None or len(thetas) < len(found):
+            return None
+        width = TRIAL if any(one.tried for one in found if one is not None) else len(self.theta)
+        if any(one.shape != (width,) for one in thetas):
             return None
         counts = [one.n for one in found if one is not None]
-        return np.array(thetas).reshape(-1, len(self.theta)), np.array(counts, dtype=np.int64)
+        return np.array(thetas).reshape(-1, width), np.array(counts, dtype=np.int64)
 
 
 def logged_models(run: Run) -> Iterator[LoggedModel]:
@@ -83,7 +91,7 @@ def logged_models(run: Run) -> Iterator[LoggedModel]:
     answers: dict[str, LoggedUpdate] = {}
     for record in records:
         match record.get("event"):
-            case "update.received":
+            case "update.received" | "trial.received":
                 for one in _updates(record):
                     updates.append(one)
                     answers[one.client] = one
@@ -128,32 +136,35 @@ def _rows(answer: Any) -> Iterator[tuple[Any, ...]]:
         yield from rows
 
 
-def _packed_update(number: int, phase: str, client: str, n: int, theta: Any, norm: Any, online: Any) -> dict[str, Any]:
-    return {
-        "event": "update.received",
-        "round": number,
-        "phase": phase,
-        "clients": [client],
-        "interactions": [n],
-        "thetas": None if theta is None else [theta],
-        "norm": [norm],
-        "online": [online],
-    }
+def _packed_update(
+    number: int, phase: str, client: str, n: int, theta: Any, norm: Any, online: Any, *trial: Any
+) -> dict[str, Any]:
+    told = {"round": number, "phase": phase, "clients": [client], "interactions": [n], "online": [online]}
+    seed, *fitness = trial
+    if seed is not None:
+        return told | {"event": "trial.received", "seeds": [seed], "fitness": [fitness]}
+    return told | {"event": "update.received", "thetas": None if theta is None else [theta], "norm": [norm]}
 
 
 def _updates(record: dict[str, Any]) -> Iterable[LoggedUpdate]:
     """The updates of a record, a client each."""
     clients = record.get("clients") or []
     nothing = [None] * len(clients)
+    tried = record["event"] == "trial.received"
+    rows_sent = list(map(_trial, record.get("seeds") or (), record.get("fitness") or ())) if tried else None
     rows = zip(
         clients,
         record.get("interactions") or nothing,
-        _weights(record.get("thetas"), len(clients)),
+        _weights(rows_sent if tried else record.get("thetas"), len(clients)),
         record.get("norm") or nothing,
         record.get("online") or nothing,
         strict=False,
     )
-    return (LoggedUpdate(record["round"], *row) for row in rows)
+    return (LoggedUpdate(record["round"], *row, tried) for row in rows)
+
+
+def _trial(seed: Any, fitness: Any) -> list[Any]:
+    return [seed, *fitness] if isinstance(fitness, list) else [seed]
 
 
 def _weights(thetas: Any, count: int) -> list[Floats] | list[None]:

@@ -1,6 +1,7 @@
 """The log's files as SQL relations: what `sql/views.sql` reads.
 
     log.coordinator, log.evaluator, log.supervisor   one node's records, a column a field of `protocol.events`
+    log.trials, log.users                            coordinator's and hosts' where clients send trials, else none
     log.everyone                                     all nodes' records
     log.lines                                        all files' lines as JSON, null where a line is not JSON
 
@@ -45,10 +46,14 @@ def log_relations(run: Path, files: Sequence[Path], limit: int, *, snapshot: boo
     others = [one for one in files if not any(one in chosen for chosen in nodes.values())]
     if snapshot:
         records = [_table(relation, chosen, limit) for relation, chosen in (nodes | {"log.others": others}).items()]
+        records += ["create view log.trials as from log.coordinator;", "create view log.users as from log.others;"]
         everyone = " union all ".join(f"from {relation}" for relation in (*nodes, "log.others"))
         records += [f"create view log.everyone as {everyone};", _light_lines(files, limit)]
     else:
-        records = [_view(relation, chosen, limit) for relation, chosen in (nodes | {"log.everyone": files}).items()]
+        # Hosts' logs are long, and so is the coordinator's: where nothing would be found, they are not read once more.
+        trials = {"log.trials": nodes["log.coordinator"], "log.users": others} if _has_trials(run) else {}
+        chosen_files = nodes | {"log.trials": [], "log.users": []} | trials | {"log.everyone": files}
+        records = [_view(relation, chosen, limit) for relation, chosen in chosen_files.items()]
         records.append(f"create or replace view log.lines as {_lines(files, limit)};")
     return "\n".join(["create schema if not exists log;", *records])
 
@@ -69,6 +74,13 @@ def longest_record(run: Path) -> int:
         if record.get("event") == "clients.enrolled":
             return max(SMALLEST_LIMIT, 2 * len(line) + NUMBER * (dimension + 4) * len(record.get("clients", ())))
     return max(SMALLEST_LIMIT, path.stat().st_size)
+
+
+def _has_trials(run: Path) -> bool:
+    """Whether the run's clients send trials, as its first record tells; a log without it is taken to have some."""
+    path = journal_path(run, "coordinator")
+    record = _parsed(next(islice(read_lines(path), 1), b"{}")) if path.exists() else {}
+    return bool(record.get("scenario", {"learner": {"kind": "es"}}).get("learner", {}).get("kind") == "es")
 
 
 def _parsed(line: bytes) -> dict[str, Any]:

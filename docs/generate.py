@@ -13,15 +13,17 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
 from analysis.meanings import VIEWS
 from analysis.runs import open_run
-from protocol.codec import KINDS
+from protocol.codec import KINDS, Codec
 from protocol.coordination import Coordination
 from protocol.errors import REFUSALS
 from protocol.events import EVENTS, FIELDS
 from protocol.layout import FILES
 from protocol.machine import Machine
-from protocol.messages import MESSAGES, Message
+from protocol.messages import MESSAGES, Message, Trial, Update
 from protocol.participation import Participation
 from scenarios.load import shipped
 from scenarios.schema import Scenario
@@ -29,6 +31,7 @@ from scenarios.words import keys
 
 __all__ = ["BLOCKS", "filled", "main", "table"]
 
+ANSWERING = 2_000  # clients in FOLtR-ES's experiments
 _BLOCK = re.compile(r"(<!-- generated: (?P<name>[a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -94,6 +97,21 @@ def protocol_fields() -> str:
     return table(("message", "field", "kind", "meaning"), rows)
 
 
+def protocol_frames() -> str:
+    """How long an answer of many clients is, measured: with weights of MQ2007's rankers, and with trials."""
+    clients = np.arange(ANSWERING)
+    shapes = {"linear ranker": 46, "neural ranker, 64 units": 48 * 64}
+    answers = {
+        f"`update`, {ranker} ({dimension:,} weights)": Update(
+            1, clients, np.zeros((ANSWERING, dimension)), clients, np.zeros(ANSWERING)
+        )
+        for ranker, dimension in shapes.items()
+    } | {"`trial`, any ranker": Trial(1, clients, clients, np.zeros((ANSWERING, 2)))}
+    lengths = {name: len(Codec().encode(answer, 1)) for name, answer in answers.items()}
+    rows = [(name, f"{length:,}", f"{length / ANSWERING:,.1f}") for name, length in lengths.items()]
+    return table((f"answer of {ANSWERING:,} clients in one frame", "bytes", "bytes a client"), rows)
+
+
 def protocol_kinds() -> str:
     """What a field may be."""
     return table(("kind", "what it is"), [(kind, description) for kind, (description, _) in KINDS.items()])
@@ -156,6 +174,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "protocol-event-fields": protocol_event_fields,
     "protocol-events": protocol_events,
     "protocol-fields": protocol_fields,
+    "protocol-frames": protocol_frames,
     "protocol-host": partial(protocol_transitions, Participation),
     "protocol-kinds": protocol_kinds,
     "protocol-messages": protocol_messages,

@@ -9,15 +9,18 @@ from numpy.typing import DTypeLike
 __all__ = ["is_cold", "warm"]
 
 
-def warm(dtype: DTypeLike = "float32") -> None:
-    """Compile, or load from disk, every loop of a run on features of this dtype; processes forked later share them."""
+def warm(dtype: DTypeLike = "float32", learner: str = "pdgd") -> None:
+    """Compile, or load from disk, every loop of a run of that learner on features of this dtype.
+
+    Processes forked later share them.
+    """
     from learning.kernels import warming
 
-    warming.warm(dtype)
+    warming.warm(dtype, learner)
 
 
-def is_cold() -> bool:
+def is_cold(learner: str = "pdgd") -> bool:
     """Whether `warm` will have to compile, which takes some seconds, and not only to load."""
     from learning.kernels import warming
 
-    return warming.is_cold()
+    return warming.is_cold(learner)

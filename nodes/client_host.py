@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from learning.data import Dataset
+from learning.learners import LocalUpdates
 from nodes.shell import Link, Shell
 from protocol.codec import Codec
 from protocol.journal import Journal
-from protocol.participation import LocalTraining, Participation, Trained
+from protocol.participation import LocalTraining, Participation, Trained, Tried
 from scenarios.plan import Plan
 
 __all__ = ["HostShell"]
@@ -20,22 +21,32 @@ class HostShell(Shell):
 
     def __init__(self, plan: Plan, host: str, data: Dataset, link: Link, clock: Callable[[], float], pid: int) -> None:
         self._learner = plan.learner(host, data)
-        self._first = plan.hosts[host][0].number
-        self._count = len(plan.hosts[host])
+        self._clients = plan.hosts[host]
+        self._first = self._clients[0].number
         self._attacks = plan.lone_attackers(host)
         self.pid = pid
         machine = Participation(plan.numbers(host), plan.ranker.dimension, pid)
         codec = Codec(plan.largest_frame)
         super().__init__(machine, Journal(plan.run, host), link, codec, clock, {LocalTraining: self._train})
 
-    def _train(self, instruction: LocalTraining) -> Callable[[float], Trained]:
+    def _train(self, instruction: LocalTraining) -> Callable[[float], Trained | Tried]:
         # A host's clients are contiguous in the roster, so that a client's place here is its number less the first.
-        everyone = len(instruction.clients) == self._count
+        everyone = len(instruction.clients) == len(self._clients)
         members = None if everyone else np.subtract(instruction.clients, self._first)
         made = self._learner.train(np.array(instruction.theta), instruction.round, members)
+        if made.maxrr is not None:
+            return self._tried(instruction, made)
         if self._attacks:
             self._attack(instruction, made.thetas)
         return lambda now: Trained(now, made.thetas, made.interactions, made.online)
+
+    def _tried(self, instruction: LocalTraining, made: LocalUpdates) -> Callable[[float], Tried]:
+        """What clients that send trials send; what their users saw and clicked stays in this host's log."""
+        names = [self._clients[number - self._first].id for number in instruction.clients.tolist()]
+        saw = {"clients": names, "online": made.online, "maxrr": made.maxrr}
+        self.journal.append("lists.shown", round=instruction.round, **saw)
+        seeds, fitness = made.thetas[:, 0].astype(np.int64), np.ascontiguousarray(made.thetas[:, 1:])
+        return lambda now: Tried(now, seeds, fitness)
 
     def _attack(self, instruction: LocalTraining, thetas: NDArray[np.float64]) -> None:
         """Put what malicious clients send in the place of what they learned."""

@@ -52,8 +52,11 @@ def prepare(scenario: Scenario, runs: Path, watcher: Watcher) -> Plan:
 
 def act(plan: Plan, watcher: Watcher, past: Past | None = None) -> Ending:
     """Act a plan out with its engine; how it ended."""
-    if learning.is_cold():
+    learner = plan.scenario.learner.kind
+    if learning.is_cold(learner):
         watcher.noticed("compiling the numeric kernels for this machine: once, some ten seconds")
+        if learner != "pdgd":  # whose kernels the forkserver compiles; else each host would
+            learning.warm(plan.scenario.data.dtype, learner)
     start_early(plan.scenario)
     with Interruption() as interruption:
         return ENGINES[plan.scenario.federation.engine](plan, watcher, interruption, past)

@@ -75,13 +75,16 @@ def closed_rounds(run: Path, last: int) -> Iterator[Updates]:
     numbers: dict[str, int] = {}
     answers: dict[str, tuple[list[float], int]] = {}  # the last of those that a client gave in the open round
     before = np.empty(0)
-    for record in _records(run, COORDINATOR, ("clients.enrolled", "update.received", "round.closed")):
+    for record in _records(run, COORDINATOR, ("clients.enrolled", "update.received", "trial.received", "round.closed")):
         match record["event"]:
             case "clients.enrolled":
                 numbers |= {name: len(numbers) + place for place, name in enumerate(record["clients"])}
             case "update.received":
                 columns = (record[column] for column in ("clients", "thetas", "interactions"))
                 answers |= {name: (theta, count) for name, theta, count in zip(*columns, strict=True)}
+            case "trial.received":
+                columns = (record[column] for column in ("clients", "seeds", "fitness", "interactions"))
+                answers |= {name: ([seed, *both], count) for name, seed, both, count in zip(*columns, strict=True)}
             case "round.closed":
                 number, names = record["round"], record["participants"]
                 if number:

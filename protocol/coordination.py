@@ -27,6 +27,7 @@ from protocol.messages import (
     Lost,
     Ready,
     Stop,
+    Trial,
     Update,
     Welcome,
 )
@@ -94,6 +95,20 @@ class Coordination(Rounds):
         every = self.terms.keep_weights_every
         if every and update.round % every == 0:
             fields["thetas"] = update.theta
+        return [received(stimulus, **fields), *back, *self._close_if_complete()]
+
+    def _trial(self, stimulus: Arrived) -> list[Instruction]:
+        """Keep a trial that was asked for and close the round if it was the last; refuse any other."""
+        host, trial = stimulus.peer, stimulus.envelope.message
+        assert isinstance(trial, Trial)
+        back = [self._about("client.rejoined", host)] if host in self.silent else []
+        self.silent.discard(host)
+        problem, names = self._problem(host, trial), self.members.names(trial.clients)
+        if problem is not None:
+            return [refused(stimulus, *problem, clients=names), *back]
+        self.ledger.enter(host, trial)
+        counts = self.members.interactions[trial.clients]
+        fields = {"clients": names, "interactions": counts, "seeds": trial.seeds, "fitness": trial.fitness}
         return [received(stimulus, **fields), *back, *self._close_if_complete()]
 
     def _aggregated(self, stimulus: Aggregated) -> list[Instruction]:
@@ -211,6 +226,7 @@ class Coordination(Rounds):
     _outside_rounds: ClassVar[dict[type, Handler]] = {
         Join: _join,
         Update: _update,
+        Trial: _trial,
         Lost: _lose,
         Stop: _stop,
         Enrol: _enrol,

@@ -34,6 +34,7 @@ class Refusal(StrEnum):
     WRONG_DIMENSION = "wrong-dimension"
     WRONG_COUNT = "wrong-count"
     NOT_FINITE = "not-finite"
+    OUT_OF_RANGE = "out-of-range"
 
 
 REFUSALS: dict[Refusal, str] = {
@@ -50,6 +51,7 @@ REFUSALS: dict[Refusal, str] = {
     Refusal.WRONG_DIMENSION: "the arrays do not have the shape that the model and the clients give",
     Refusal.WRONG_COUNT: "the client claims another number of interactions than it was asked for",
     Refusal.NOT_FINITE: "a number is infinite or not a number",
+    Refusal.OUT_OF_RANGE: "a seed or a figure is not one that a client can have",
 }
 """One sentence a code; `docs/protocol.md` shows this table."""
 

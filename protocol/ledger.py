@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from math import ceil, isfinite
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,27 +10,36 @@ from numpy.typing import NDArray
 from protocol.errors import Refusal
 from protocol.machine import among
 from protocol.membership import Membership
-from protocol.messages import Update
+from protocol.messages import Trial, Update
 
 __all__ = ["Ledger"]
+
+SEEDS: Final = 1 << 53
+"""Seeds of trials are below this, so that a row of float64 holds them."""
+FIGURES: Final = 2
+"""What a trial tells beside its seed: how well the model did either way."""
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
 class Ledger:
-    """One round at a time, in arrays with a place for every client."""
+    """One round at a time, in arrays with a place for every client.
 
-    def __init__(self, members: Membership, dimension: int, quorum: float) -> None:
+    A client's row is its model, or where it sends trials its seed and its two figures, which are at most `fitness`.
+    """
+
+    def __init__(self, members: Membership, dimension: int, quorum: float, fitness: float = 0.0) -> None:
         self.round = 0
         self.awaited: set[str] = set()  # hosts that were asked and still owe something
         self.answered = np.zeros(0, dtype=bool)
         self._members = members
-        self._dimension = dimension
+        self._dimension = 1 + FIGURES if fitness else dimension  # of a row
+        self._fitness = fitness
         # The quorum as it was written: 0.55 of 100 clients is 55, while 0.55 * 100 is a little more.
         self._fraction = Fraction(str(quorum))
         self._asked = np.zeros(0, dtype=bool)
-        self._thetas = np.empty((0, dimension))
+        self._thetas = np.empty((0, self._dimension))
         self._owed: dict[str, int] = {}  # how many clients of a host were asked and have not answered
         self.grow()
 
@@ -77,10 +87,10 @@ class Ledger:
         if not self._owed[host]:
             self.awaited.discard(host)
 
-    def problem(self, host: str, update: Update) -> tuple[Refusal, str] | None:  # noqa: PLR0911 - one line a rule
-        """Why an update may not be used; none if it may."""
+    def problem(self, host: str, update: Update | Trial) -> tuple[Refusal, str] | None:
+        """Why an update or a trial may not be used; none if it may."""
         clients, own = update.clients, self._members.numbers(host)
-        count, dimension = len(clients), self._dimension
+        count = len(clients)
         if count == 0 or clients.tobytes() != own.tobytes() or self._owed.get(host) != count:
             # else just those whom it was asked for, and none of them has answered
             if count == 0 or not among(clients, self._members.hosts[host]):
@@ -91,11 +101,27 @@ class Ledger:
                 return Refusal.DUPLICATE, f"round {self.round}"
             if not (self._asked[clients] & self._members.active[clients]).all():
                 return Refusal.NOT_ASKED, f"round {self.round}"
+        if isinstance(update, Trial) != bool(self._fitness):
+            return Refusal.WRONG_DIMENSION, f"clients of this run send {'trials' if self._fitness else 'updates'}"
+        return self._trial_problem(update) if isinstance(update, Trial) else self._update_problem(update)
+
+    def _update_problem(self, update: Update) -> tuple[Refusal, str] | None:
+        count, dimension = len(update.clients), self._dimension
         shapes = (update.theta.shape, update.interactions.shape, update.online.shape)
         if shapes != ((count, dimension), (count,), (count,)):
             return Refusal.WRONG_DIMENSION, f"theta must be {(count, dimension)}, got {shapes[0]}"
-        if update.interactions.tobytes() != self._members.interactions[clients].tobytes():
+        if update.interactions.tobytes() != self._members.interactions[update.clients].tobytes():
             return Refusal.WRONG_COUNT, f"got {update.interactions.tolist()[:10]}"
+        return None
+
+    def _trial_problem(self, trial: Trial) -> tuple[Refusal, str] | None:
+        count = len(trial.clients)
+        if trial.seeds.shape != (count,) or trial.fitness.shape != (count, FIGURES):
+            return Refusal.WRONG_DIMENSION, f"fitness must be {(count, FIGURES)}, got {trial.fitness.shape}"
+        if not ((trial.seeds >= 0) & (trial.seeds < SEEDS)).all():
+            return Refusal.OUT_OF_RANGE, f"seeds are from 0 to 2^53 - 1, got {trial.seeds.tolist()[:10]}"
+        if not ((trial.fitness >= 0) & (trial.fitness <= self._fitness)).all():  # not so for what is no number, too
+            return Refusal.OUT_OF_RANGE, f"figures are from 0 to {self._fitness:g}, got {trial.fitness.tolist()[:10]}"
         return None
 
     def change_norms(self, update: Update, before: Floats) -> Floats | None:
@@ -105,9 +131,13 @@ class Ledger:
             norms = np.sqrt(np.einsum("cd,cd->c", change, change))
             return norms if isfinite(norms @ update.online) else None  # one number is finite only if all of both are
 
-    def enter(self, host: str, update: Update) -> None:
-        """Keep an update."""
-        self._thetas[update.clients] = update.theta
+    def enter(self, host: str, update: Update | Trial) -> None:
+        """Keep an update or a trial."""
+        if isinstance(update, Trial):
+            self._thetas[update.clients, 0] = update.seeds
+            self._thetas[update.clients, 1:] = update.fitness
+        else:
+            self._thetas[update.clients] = update.theta
         self.answered[update.clients] = True
         self._owed[host] -= len(update.clients)
         if not self._owed[host]:

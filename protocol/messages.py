@@ -33,6 +33,7 @@ __all__ = [
     "Ready",
     "Stop",
     "Train",
+    "Trial",
     "Update",
     "Welcome",
     "kinds",
@@ -122,6 +123,24 @@ class Update(Message):
     theta: Floats = wire("matrix", "the local models, float64[n, d]")
     interactions: Integers = wire("integers", "how many interactions each client had, int64[n]")
     online: Floats = wire("vector", "each client's mean online nDCG@10 in this round, float64[n]")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trial(Message):
+    """How well the model did with a push one way and the other, one row a client: what clients of es answer.
+
+    Nothing else of a client crosses the wire: no weights, no clicks, and not what its users saw.
+    """
+
+    name: ClassVar[str] = "trial"
+    sender: ClassVar[str] = "host"
+    recipient: ClassVar[str] = "coordinator"
+    answer: ClassVar[str] = ""
+
+    round: int = wire("integer", "the round it answers")
+    clients: Integers = wire("integers", "whose rows these are, int64[n]")
+    seeds: Integers = wire("integers", "the seed of each client's direction, below 2^53, int64[n]")
+    fitness: Floats = wire("matrix", "f⁺ and f⁻, what the metric was on average either way, float64[n, 2]")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -289,7 +308,8 @@ class Answer(Message):
 
 
 _ALL = (
-    Join, Welcome, Train, Update, Finish, Lost, Stop, Progress, Cue, Ready, Enrol, Leave, Disturb, Heal, Order, Answer,
+    Join, Welcome, Train, Update, Trial, Finish, Lost, Stop, Progress, Cue, Ready, Enrol, Leave, Disturb, Heal, Order,
+    Answer,
 )  # fmt: skip
 MESSAGES: dict[str, type[Message]] = {one.name: one for one in _ALL}
 """Every message by its name on the wire."""

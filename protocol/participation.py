@@ -27,9 +27,9 @@ from protocol.machine import (
     received,
     refused,
 )
-from protocol.messages import COORDINATOR, Finish, Join, Train, Update, Welcome
+from protocol.messages import COORDINATOR, Finish, Join, Train, Trial, Update, Welcome
 
-__all__ = ["LocalTraining", "Participation", "State", "Trained"]
+__all__ = ["LocalTraining", "Participation", "State", "Trained", "Tried"]
 
 JOIN_EVERY: Final = 1.0
 """Seconds of silence after which a host says again that it is here."""
@@ -54,6 +54,14 @@ class Trained(Stimulus):
     theta: Floats
     interactions: Integers
     online: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Tried(Stimulus):
+    """The result of a `LocalTraining` where clients send trials, rows as its clients."""
+
+    seeds: Integers
+    fitness: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +128,12 @@ class Participation(Machine):
         answer = Update(*self._asked, stimulus.theta, stimulus.interactions, stimulus.online)
         return [Say((COORDINATOR,), answer, self._question)]
 
+    def _tried(self, stimulus: Tried) -> list[Instruction]:
+        """Answer with the trial and be ready again."""
+        self.state = State.READY
+        self._spoke = stimulus.now
+        return [Say((COORDINATOR,), Trial(*self._asked, stimulus.seeds, stimulus.fitness), self._question)]
+
     def _finish(self, stimulus: Arrived) -> list[Instruction]:
         """End."""
         finish = stimulus.envelope.message
@@ -138,4 +152,5 @@ class Participation(Machine):
         (State.READY, Train): _train,
         (State.READY, Finish): _finish,
         (State.TRAINING, Trained): _trained,
+        (State.TRAINING, Tried): _tried,
     }

@@ -34,6 +34,7 @@ from protocol.messages import (
     Finish,
     Progress,
     Train,
+    Trial,
     Update,
 )
 from protocol.terms import Aggregate, Terms, fingerprint
@@ -74,7 +75,7 @@ class Rounds(Machine):
                 self.members.postpone(client, first)
         for client, first in terms.until.items():
             self.members.leave(client, first, self.closed + 1)
-        self.ledger = Ledger(self.members, terms.dimension, terms.quorum)
+        self.ledger = Ledger(self.members, terms.dimension, terms.quorum, terms.fitness)
         self.present: set[str] = set()
         self.lost: set[str] = set()
         self.silent: set[str] = set()
@@ -202,7 +203,7 @@ class Rounds(Machine):
 
     # --- facts -------------------------------------------------------------------------------------------------------
 
-    def _problem(self, host: str, update: Update) -> tuple[Refusal, str] | None:
+    def _problem(self, host: str, update: Update | Trial) -> tuple[Refusal, str] | None:
         """Why an update may not be used; none if it may, as far as it can be told without its numbers."""
         if update.round <= self.closed:
             return Refusal.STALE_ROUND, f"round {update.round}, closed is {self.closed}"

@@ -32,6 +32,7 @@ class Terms:
     cues: frozenset[int] = frozenset()  # rounds before which the timeline has something to do
     since: dict[str, int] = field(default_factory=dict)  # the first round of a client that was not there from the start
     until: dict[str, int] = field(default_factory=dict)  # the first round without a client that left
+    fitness: float = 0.0  # where clients send trials, the most that their figures can be; 0: they send models
 
 
 @dataclass(frozen=True, slots=True)

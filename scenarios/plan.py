@@ -14,11 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from learning.aggregation import Rule, make_rule
+from learning.aggregation.adam import Adam
 from learning.attacks import ClickAttack, ClientAttack, LoneAttacker, Scheduled, make_attack
 from learning.clicks import ClickModel, click_model
 from learning.data import Dataset, open_dataset
 from learning.learners import LEARNERS, Cohort, Learner, Poisoned
-from learning.metrics import OfflineEvaluator
+from learning.learners.es import largest_fitness
+from learning.metrics import OfflineEvaluator, discounts
 from learning.rankers import Ranker, make_ranker
 from learning.streams import client_key
 from protocol.terms import Terms
@@ -27,6 +29,8 @@ from scenarios.schema import Scenario
 
 __all__ = ["Plan", "open_data"]
 
+LOCAL_SETTINGS: Final = {"pdgd": {"learning_rate", "update"}, "es": {"sigma", "metric", "p"}}
+"""What a client needs to know of [learner] beside its interactions, by kind."""
 LOG_LIMIT: Final = 2 * 10**9
 """Bytes of weights that a log keeps by default."""
 WEIGHT_BYTES: Final = 20
@@ -67,11 +71,14 @@ class Plan:
     @cached_property
     def ranker(self) -> Ranker:
         """The ranker that θ belongs to."""
-        options = {"hidden": self.scenario.ranker.hidden} if self.scenario.ranker.hidden else {}
+        options = self.scenario.ranker.model_dump(include={"hidden", "activation"}, exclude_none=True)
         return make_ranker(self.scenario.ranker.kind, self.features, **options)
 
     def rule(self) -> Rule:
         """How updates become the next model: a fresh rule, for one pass over the rounds."""
+        learner = self.scenario.learner
+        if learner.kind == "es":
+            return Adam(sigma=learner.sigma or 0.0, learning_rate=learner.learning_rate)
         return make_rule(self.scenario.aggregation.rule)
 
     @property
@@ -98,6 +105,12 @@ class Plan:
         return {"all": 1, "models": 0}.get(kind) if not every else int(every)  # type: ignore[return-value]
 
     @property
+    def fitness(self) -> float:
+        """The most that a client's figures can be where clients send trials; 0: they send models."""
+        metric = self.scenario.learner.metric
+        return largest_fitness(metric, discounts(self.scenario.evaluation.at)) if metric else 0.0
+
+    @property
     def terms(self) -> Terms:
         """The coordinator's rules of the run."""
         federation = self.scenario.federation
@@ -114,6 +127,7 @@ class Plan:
             cues=self.cues,
             since=self.since,
             until=self.until,
+            fitness=self.fitness,
         )
 
     @cached_property
@@ -156,13 +170,10 @@ class Plan:
             interactions=np.array([client.interactions for client in clients], dtype=np.int64),
             clicks=clicks,
         )
-        settings: dict[str, Any] = {
-            "seed": scenario.seed,
-            "learning_rate": scenario.learner.learning_rate,
-            "update": scenario.learner.update,
-            "at": scenario.evaluation.at,
-        }
-        return LEARNERS[scenario.learner.kind](self.ranker, data.train, cohort, **settings)
+        learner = scenario.learner
+        settings: dict[str, Any] = {"seed": scenario.seed, "at": scenario.evaluation.at}
+        settings |= learner.model_dump(include=LOCAL_SETTINGS[learner.kind])
+        return LEARNERS[learner.kind](self.ranker, data.train, cohort, **settings)
 
     def lone_attackers(self, host: str) -> dict[int, LoneAttacker]:
         """The clients of a host that attack alone by what they send, by their place on the host."""

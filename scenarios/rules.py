@@ -7,6 +7,7 @@ wrong by themselves, which the schema has told already.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from scenarios.es_rules import es_problems
 from scenarios.problems import Problem, did_you_mean
 from scenarios.timeline import ACTIONS, BELONGS
 from scenarios.words import listed, shown
@@ -34,6 +35,7 @@ def problems_together(raw: Mapping[str, Any]) -> Iterator[Problem]:
     yield from _clients(groups)
     yield from _hosts(_table(raw, "federation"), groups)
     yield from _expect(_table(raw, "expect"))
+    yield from es_problems(raw)
     yield from _timeline(raw, groups)
 
 

@@ -13,12 +13,14 @@ from scenarios.comparison import Comparison, parse_comparison
 from scenarios.duration import duration_seconds
 from scenarios.timeline import Happening
 from scenarios.values import (
+    Activation,
     Address,
     AggregationRule,
     Attack,
     Clicks,
     ComparisonText,
     Duration,
+    EsMetric,
     EventName,
     Identifier,
     LearnerKind,
@@ -43,6 +45,8 @@ __all__ = [
 ]
 
 NEURAL_HIDDEN = 64  # hidden units with PDGD in the papers
+ES_HIDDEN = 10  # and with evolution strategies
+ES_DEFAULTS = {"learning_rate": 0.001, "interactions": 4, "sigma": 0.01, "metric": "maxrr", "p": 1.0}
 
 
 class Data(Section):
@@ -100,15 +104,22 @@ class Ranker(Section):
 
     kind: RankerKind = "linear"
     """A weight a feature, or a network with one hidden layer."""
-    hidden: Annotated[Positive | SkipJsonSchema[None], Words(default=f'{NEURAL_HIDDEN} if kind = "neural"')] = None
+    hidden: Annotated[
+        Positive | SkipJsonSchema[None],
+        Words(default=f'{NEURAL_HIDDEN} if kind = "neural", {ES_HIDDEN} if the learner is es'),
+    ] = None
     """The hidden units of the neural ranker; the linear one has none."""
+    activation: Annotated[
+        Activation | SkipJsonSchema[None], Words(default='"sigmoid" if kind = "neural", "relu" if the learner is es')
+    ] = None
+    """What a hidden unit computes; with relu all weights start from 0, and the learner must be es."""
 
     @model_validator(mode="before")
     @classmethod
-    def _resolve_hidden(cls, raw: Any) -> Any:
-        """Write the network's size out, so that a resolved scenario tells it."""
+    def _resolve_network(cls, raw: Any) -> Any:
+        """Write the network out, so that a resolved scenario tells it."""
         if isinstance(raw, dict) and raw.get("kind") == "neural":
-            return {"hidden": NEURAL_HIDDEN, **raw}
+            return {"hidden": NEURAL_HIDDEN, "activation": "sigmoid", **raw}
         return raw
 
 
@@ -116,20 +127,38 @@ class Learner(Section):
     """How a client learns from its users' clicks."""
 
     kind: LearnerKind = "pdgd"
-    """The method: pairwise differentiable gradient descent."""
-    learning_rate: Annotated[float, Field(gt=0)] = 0.1
-    """The step size of one update."""
-    interactions: Positive = 5
-    """Queries that a client's users search in one round."""
-    update: Literal["interaction", "batch"] = "interaction"
+    """The method: pairwise differentiable gradient descent, or evolution strategies, which send no weights."""
+    learning_rate: Annotated[float, Field(gt=0), Words(default='0.1; 0.001 if kind = "es"')] = 0.1
+    """The step size of one update; with es that of the coordinator's Adam."""
+    interactions: Annotated[Positive, Words(default='5; 4 if kind = "es"')] = 5
+    """Queries that a client's users search in one round; with es an even number."""
+    update: Annotated[
+        Literal["interaction", "batch"] | SkipJsonSchema[None], Words(default='"interaction" if kind = "pdgd"')
+    ] = None
     """Update the local model after every interaction, or once with the gradients of the round summed."""
+    sigma: Annotated[Annotated[float, Field(gt=0)] | SkipJsonSchema[None], Words(default='0.01 if kind = "es"')] = None
+    """How far es pushes the model to and fro: the standard deviation of each weight's push."""
+    metric: Annotated[EsMetric | SkipJsonSchema[None], Words(default='"maxrr" if kind = "es"')] = None
+    """What es maximises: 1/(rank of the highest click), or the clicks' discounted gain."""
+    p: Annotated[
+        Annotated[float, Field(gt=0, le=1)] | SkipJsonSchema[None], Words(default='1.0 if kind = "es": always')
+    ] = None
+    """How often a client of es tells the true maxrr of an interaction; else it tells any other value."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _resolve_method(cls, raw: Any) -> Any:
+        """Write the method's settings out, so that a resolved scenario tells them."""
+        if not isinstance(raw, dict) or raw.get("kind", "pdgd") not in ("pdgd", "es"):
+            return raw
+        return {**(ES_DEFAULTS if raw.get("kind") == "es" else {"update": "interaction"}), **raw}
 
 
 class Aggregation(Section):
     """How the coordinator makes one model of the clients' models."""
 
-    rule: AggregationRule = "fedavg"
-    """The rule: the mean of the models weighted by their interactions."""
+    rule: Annotated[AggregationRule, Words(default='"fedavg"; "adam" if the learner is es')] = "fedavg"
+    """The rule: the mean of the models weighted by their interactions, or with es a step of Adam."""
 
 
 class ClientGroup(Section):
@@ -192,3 +221,17 @@ class Scenario(Section):
     timeline: Annotated[tuple[Happening, ...], Field(strict=False)] = ()
     log: Log = Log()
     expect: Expect = Expect()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _resolve_for_es(cls, raw: Any) -> Any:
+        """Write out what another learner changes in other tables."""
+        learner = raw.get("learner") if isinstance(raw, dict) else None
+        if not isinstance(learner, dict) or learner.get("kind") != "es":
+            return raw
+        tables = {name: raw.get(name, {}) for name in ("aggregation", "ranker")}
+        if isinstance(tables["aggregation"], dict):
+            tables["aggregation"] = {"rule": "adam", **tables["aggregation"]}
+        if isinstance(tables["ranker"], dict) and tables["ranker"].get("kind") == "neural":
+            tables["ranker"] = {"hidden": ES_HIDDEN, "activation": "relu", **tables["ranker"]}
+        return {**raw, **tables}

@@ -14,12 +14,14 @@ from scenarios.duration import duration_seconds
 from scenarios.words import LARGEST_COUNT, Words
 
 __all__ = [
+    "Activation",
     "Address",
     "AggregationRule",
     "Attack",
     "Clicks",
     "ComparisonText",
     "Duration",
+    "EsMetric",
     "EventName",
     "Identifier",
     "LearnerKind",
@@ -32,8 +34,10 @@ __all__ = [
 # The names of learning's registries. They are repeated here because importing the registries compiles kernels, and a
 # scenario is read by commands that compute nothing; tests/scenarios/test_schema.py holds the two to each other.
 RankerKind = Literal["linear", "neural"]
-LearnerKind = Literal["pdgd"]
-AggregationRule = Literal["fedavg"]
+Activation = Literal["sigmoid", "relu"]
+LearnerKind = Literal["pdgd", "es"]
+EsMetric = Literal["maxrr", "dcg"]
+AggregationRule = Literal["fedavg", "adam"]
 ClickModelName = Literal["perfect", "navigational", "informational", "poison", "pbm"]
 
 

@@ -29,12 +29,14 @@ WITHOUT_A_TWIN = {
     "tests/learning/learners/test_golden.py": "the pinned bits of a small run",
     "tests/learning/privacy/test_privacy.py": "the contract of all privacy mechanisms",
     "tests/learning/rankers/test_rankers.py": "the contract of all rankers",
+    "tests/nodes/test_es_run.py": "runs of evolution strategies, from their clients to their logs",
     "tests/nodes/test_hostile.py": "a real coordinator against hostile peers",
     "tests/nodes/test_live.py": "a live run, from its commands to its log",
     "tests/nodes/test_replay.py": "replayed runs, from their commands to their logs",
     "tests/nodes/test_same_bits.py": "all engines and layouts",
     "tests/protocol/test_coordination_members.py": "protocol/coordination.py, clients that come and go",
     "tests/protocol/test_coordination_staging.py": "protocol/coordination.py, rounds of the timeline",
+    "tests/protocol/test_coordination_trials.py": "protocol/coordination.py, clients that send trials",
     "tests/protocol/test_federation.py": "the machines together",
 }
 

@@ -26,7 +26,7 @@ union all
 select later.seq, format('{} came after the run had ended', later.event)
 from ends
 join spoken as later on later.seq > ends.seq and later.seq < ends.resumed
-where later.event in ('run.finished', 'round.closed', 'train.sent', 'update.received')
+where later.event in ('run.finished', 'round.closed', 'train.sent', 'update.received', 'trial.received')
 union all
 select ends.seq, format('the run ended with model {}, and its last one is {}', ends.round, lasts.round)
 from ends

@@ -47,9 +47,9 @@ select round, seq, began, unnest(missing), false from closings;
 
 -- receipts: one row a client's update, refused ones too.
 create temp table receipts as
-select round, seq, unnest(clients) as client, peers[1] as host, event = 'update.received' as accepted
+select round, seq, unnest(clients) as client, peers[1] as host, event <> 'update.refused' as accepted
 from spoken
-where event in ('update.received', 'update.refused');
+where event in ('update.received', 'trial.received', 'update.refused');
 
 -- answers: one row a client that is in a model, with the update of it that is: the last that was accepted for it.
 create temp table answers as

@@ -14,7 +14,11 @@ select
     u.accepted,
     u.reason,
     u.detail,
-    u.received
+    u.received,
+    u.seed,
+    u.f_plus,
+    u.f_minus,
+    u.maxrr
 from log.updates as u
 left join (select round + 1 as round, phase, any_value(theta) as theta from rounds group by all) as before
     using (round, phase);

@@ -1,5 +1,6 @@
 -- The public views over a run's log, and `log.updates` beneath `updates`.
--- Reads: log.coordinator, log.evaluator, log.supervisor, log.everyone, log.lines (see analysis/relations.py).
+-- Reads: log.coordinator, log.evaluator, log.supervisor, log.trials, log.users, log.everyone, log.lines (see
+-- analysis/relations.py).
 -- A view reads only the files that can have its events; a packed run holds each of these as a table.
 
 -- run: one row; what was run, and how it ended. The supervisor tells the end that the coordinator could not.
@@ -124,8 +125,34 @@ where event in ('train.sent', 'round.closed')
 group by round, phase
 having bool_or(event = 'round.closed');
 
--- log.updates: one row a client's update, without its change of the model, which `updates` adds.
+-- log.updates: one row a client's update or trial, without its change of the model, which `updates` adds.
+-- What users of a client saw comes with its update, but stays in its host's log where it sends a trial.
 create or replace view log.updates as
+with
+    tried as (
+        select
+            round,
+            coalesce(phase, 'training') as phase,
+            unnest(clients) as client,
+            peers[1] as host,
+            unnest(interactions) as n,
+            unnest(seeds) as seed,
+            unnest(fitness) as fitness,
+            ts,
+            seq
+        from log.trials
+        where event = 'trial.received'
+    ),
+    shown as (
+        select round, unnest(clients) as client, unnest(online) as online, unnest(maxrr) as maxrr
+        from log.users
+        where event = 'lists.shown'
+    ),
+    seen as (
+        select round, client, any_value(online) as online, any_value(maxrr) as maxrr
+        from shown
+        group by round, client
+    )
 select
     round,
     coalesce(phase, 'training') as phase,
@@ -139,9 +166,34 @@ select
     null::varchar as reason,
     null::varchar as detail,
     ts as received,
-    seq
+    seq,
+    null::bigint as seed,
+    null::double as f_plus,
+    null::double as f_minus,
+    null::double as maxrr
 from log.coordinator
 where event = 'update.received'
+union all
+select
+    tried.round,
+    tried.phase,
+    tried.client,
+    tried.host,
+    tried.n,
+    null,
+    null,
+    seen.online,
+    true,
+    null,
+    null,
+    tried.ts,
+    tried.seq,
+    tried.seed,
+    tried.fitness[1],
+    tried.fitness[2],
+    seen.maxrr
+from tried
+left join seen using (round, client)
 union all
 select
     round,
@@ -156,7 +208,11 @@ select
     reason,
     detail,
     ts,
-    seq
+    seq,
+    null,
+    null,
+    null,
+    null
 from log.coordinator
 where event = 'update.refused';
 
@@ -171,7 +227,7 @@ with
         where event = 'metric.measured'
     ),
     answers as (
-        select round, phase, client, any_value(online_ndcg_at_10) as value
+        select round, phase, client, any_value(online_ndcg_at_10) as value, any_value(maxrr) as maxrr
         from log.updates
         where accepted
         group by round, phase, client
@@ -183,6 +239,10 @@ group by round, phase, name
 union all
 select round, phase, 'online_ndcg_at_10', client, value
 from answers
+union all
+select round, phase, 'maxrr', client, maxrr
+from answers
+where maxrr is not null
 union all
 select round, phase, 'online', null, sum(pow(0.9995, round - 1) * value) over (partition by phase order by round)
 from means;
@@ -220,7 +280,7 @@ with
     back as (
         select if(event = 'client.rejoined', name, peers[1]) as whom, ts
         from log.coordinator
-        where event in ('client.rejoined', 'update.received')
+        where event in ('client.rejoined', 'update.received', 'trial.received')
     ),
     deeds as (
         select split_part(event, '.', 2) as what, unnest(whom) as whom, ts, round, "by", signal as detail

@@ -13,7 +13,7 @@ __all__ = ["Aggregate", "Rule", "Updates"]
 class Updates:
     """What n clients sent in one round, one row a client; a rule knows nothing else of them.
 
-    thetas        float64[n, d], the local models
+    thetas        float64[n, d], the local models; of a learner that sends none, what it sends instead
     interactions  int64[n], how many interactions each is made of
     clients       int64[n], the clients' numbers, rising: a client keeps its number from its first round to its last
     before        float64[d], the global model that they started from
@@ -31,11 +31,11 @@ class Updates:
         thetas = self.thetas
         if thetas.ndim != 2 or len(thetas) == 0:
             raise LearningError(f"aggregation needs a matrix with at least 1 local model; got the shape {thetas.shape}")
-        shapes = (self.interactions.shape, self.clients.shape, self.before.shape)
-        if shapes != ((len(thetas),), (len(thetas),), (thetas.shape[1],)):
+        shapes = (self.interactions.shape, self.clients.shape)
+        if shapes != ((len(thetas),), (len(thetas),)) or self.before.ndim != 1:
             raise LearningError(
-                f"{len(thetas)} local models of dimension {thetas.shape[1]} need as many interaction counts, as many "
-                f"client numbers and a model before of that dimension; got {shapes[0]}, {shapes[1]} and {shapes[2]}"
+                f"{len(thetas)} updates need as many interaction counts, as many client numbers and a model before; "
+                f"got {shapes[0]}, {shapes[1]} and {self.before.shape}"
             )
 
     def __len__(self) -> int:

@@ -10,14 +10,16 @@ import numpy as np
 from learning.kernels.arrays import Words
 from learning.kernels.compiling import compiled, multiply_high
 
-__all__ = ["GENERATOR_WORDS", "restart", "uniform"]
+__all__ = ["GENERATOR_WORDS", "NUMBERS", "make_numbers", "restart", "uniform"]
 
 Word = np.uint64
 
 GENERATOR_WORDS = 23
+NUMBERS = 7
+"""Where the numbers made last are."""
 
 _USED = np.uint64(6)  # where the count of used numbers is
-_NUMBERS = np.uint64(7)  # where the numbers are
+_NUMBERS = np.uint64(NUMBERS)
 _BATCH = np.uint64(16)
 _MULTIPLIER_0 = np.uint64(0xD2E7470EE14C6C93)
 _MULTIPLIER_1 = np.uint64(0xCA5A826395121157)
@@ -44,14 +46,15 @@ def uniform(generator: Words) -> float:
     """The next number of the stream in [0, 1): the upper 53 bits of a word, as `Generator.random()` has it."""
     used = generator[_USED]
     if used == _BATCH:
-        _make_numbers(generator)
+        make_numbers(generator)
         used = np.uint64(0)
     generator[_USED] = used + np.uint64(1)
     return float(np.int64(generator[_NUMBERS + used] >> np.uint64(11)) * _ULP)
 
 
 @compiled
-def _make_numbers(generator: Words) -> None:
+def make_numbers(generator: Words) -> None:
+    """Make the next sixteen numbers of the stream; those that `uniform` has not used are lost."""
     for block in range(4):
         c0, c1, c2, c3 = generator[2] + np.uint64(block + 1), generator[3], generator[4], generator[5]
         k0, k1 = generator[0], generator[1]

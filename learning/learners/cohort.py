@@ -44,14 +44,16 @@ class Cohort:
 class LocalUpdates:
     """What k clients return of a round, in the order they were asked in.
 
-    thetas        float64[k, d], the local models
+    thetas        float64[k, d], the local models; of a learner that sends none, what it sends instead, a row a client
     interactions  int64[k], how many interactions each is made of
     online        float64[k], mean nDCG@k of the lists shown
+    maxrr         float64[k], mean MaxRR of the clicks, of a learner that goes by it
     """
 
     thetas: Reals
     interactions: Integers
     online: Reals
+    maxrr: Reals | None = None
 
 
 class Learner(Protocol):

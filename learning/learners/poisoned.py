@@ -36,4 +36,5 @@ class Poisoned:
             np.concatenate([good.thetas, bad.thetas])[order],
             np.concatenate([good.interactions, bad.interactions])[order],
             np.concatenate([good.online, bad.online])[order],
+            None if good.maxrr is None else np.concatenate([good.maxrr, bad.maxrr])[order],
         )

@@ -7,7 +7,7 @@ import numpy as np
 from protocol.codec import Envelope
 from protocol.coordination import Coordination
 from protocol.machine import Arrived, Began, Quit, Record, Say, TimeCame
-from protocol.messages import SUPERVISOR, Enrol, Join, Leave, Lost, Ready, Stop, Update
+from protocol.messages import SUPERVISOR, Enrol, Join, Leave, Lost, Ready, Stop, Trial, Update
 from protocol.terms import Admit, Aggregate, Aggregated, Impose, Terms
 
 HOSTS = {"host-1": [0], "host-2": [1, 2]}
@@ -89,6 +89,17 @@ class Stage:
             "online": np.full(len(clients), 0.5),
         }
         return self.hear(host, Update(**(right | changes)))
+
+    def trial(self, host, number=None, **changes):
+        """A host answers for the open round of a run of trials, rightly but for the changes."""
+        clients = np.array(changes.pop("clients", self.machine.members.numbers(host)), dtype=np.int64)
+        right = {
+            "round": self.machine.closed + 1 if number is None else number,
+            "clients": clients,
+            "seeds": clients + 2**53 - 9,
+            "fitness": np.column_stack((clients / 8, np.ones(len(clients)))),
+        }
+        return self.hear(host, Trial(**(right | changes)))
 
     def lose(self, host, pid=1):
         """The supervisor says that a host's process is dead."""

@@ -7,14 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from stage import Stage
+from stage import START, Stage
 from toy_federation import ToyFederation
 
 from nodes.launch import launch
+from protocol.codec import Envelope
 from protocol.events import COMMON, EVENTS, FIELDS, WIRE
 from protocol.journal import read_journal
-from protocol.machine import Record, Say
-from protocol.messages import MESSAGES, SUPERVISOR, Disturb, Heal, Welcome
+from protocol.machine import Arrived, Began, Record, Say
+from protocol.messages import COORDINATOR, EVERYONE, MESSAGES, SUPERVISOR, Disturb, Heal, Train, Welcome
+from protocol.participation import Participation, Tried
 from scenarios.load import load_scenario
 
 NODES = Path(__file__).parents[2] / "nodes"
@@ -89,11 +91,17 @@ def test_the_machines_write_all_their_events_and_only_declared_fields():
     stage.wait(4)
     stage.aggregated()
     stage.stop()
-    records = [one for one in stage.history if isinstance(one, Record)]
+    trials = Stage({"a": [0]}, fitness=1.0).gather()
+    trials.trial("a")
+    host = Participation(np.array([0]), 2, pid=1)
+    host.step(Began(0.0))
+    host.step(Arrived(0.0, COORDINATOR, Envelope(Train(1, START, EVERYONE), 1, 0, 100)))
+    history = [*stage.history, *trials.history, *host.step(Tried(0.0, np.zeros(1, np.int64), np.zeros((1, 2))))]
+    records = [one for one in history if isinstance(one, Record)]
     for one in records:
         assert set(one.fields) <= declared(one.event), one.event
-    said = {f"{one.message.name}.sent" for one in stage.history if isinstance(one, Say)}
-    by_shells = {"run.started", "run.resumed", "progress.sent", *BY_WEATHER}
+    said = {f"{one.message.name}.sent" for one in history if isinstance(one, Say)}
+    by_shells = {"run.started", "run.resumed", "progress.sent", "lists.shown", *BY_WEATHER}
     by_machines = {name for name, event in EVENTS.items() if event.writer in {"coordinator", "host"}} - by_shells
     assert by_machines <= run.events | said | {one.event for one in records}
 

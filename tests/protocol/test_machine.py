@@ -27,7 +27,7 @@ from protocol.messages import (
     Welcome,
     kinds,
 )
-from protocol.participation import Participation, Trained
+from protocol.participation import Participation, Trained, Tried
 from protocol.terms import Aggregated
 
 MACHINES = {"coordinator": Coordination, "host": Participation}
@@ -59,6 +59,7 @@ OWN = {
     TimeCame: TimeCame(0.0),
     Aggregated: Aggregated(0.0, START, {}),
     Trained: Trained(0.0, **ROWS),
+    Tried: Tried(0.0, np.array([0]), np.zeros((1, 2))),
 }
 PEERS = {"host": "host-1", "coordinator": COORDINATOR, "supervisor": SUPERVISOR, "stranger": "host-9"}
 

@@ -289,7 +289,7 @@ def test_from_dict_checks_what_a_file_would_be_checked_for():
 def test_a_resolved_scenario_has_its_defaults_written_out(write):
     """The log's first record needs no knowledge of our defaults."""
     resolved = to_dict(load_scenario(write(SMALL), ["ranker.kind=neural"], check_data=False))
-    assert resolved["ranker"] == {"kind": "neural", "hidden": 64}
+    assert resolved["ranker"] == {"kind": "neural", "hidden": 64, "activation": "sigmoid"}
     assert resolved["learner"]["interactions"] == 5
     assert resolved["clients"] == [{"count": 2, "clicks": "perfect"}]
 

@@ -18,7 +18,7 @@ PYDANTIC = re.compile(
     r"Extra inputs|Field required|String should|Value error|validation error|errors.pydantic|int\b|str\b|NoneType"
 )
 CLICKS = '"perfect", "navigational", "informational", "poison", "pbm" or a table such as { kind = "pbm", eta = 0.5 }'
-LEARNER_KEYS = "kind, learning_rate, interactions, update"
+LEARNER_KEYS = "kind, learning_rate, interactions, update, sigma, metric, p"
 IDENTIFIER = "letters, digits, - _ . (a letter or digit first, at most 64)"
 
 
@@ -92,7 +92,7 @@ def with_value(path, value):
         ("learner.learning_rate", float("nan"), "must be a number > 0; got nan"),
         ("learner.learning_rate", float("inf"), "must be a number > 0; got inf"),
         ("learner.learning_rate", "0.1", 'must be a number > 0; got "0.1"'),
-        ("aggregation.rule", "fedvag", 'must be "fedavg"; got "fedvag"; did you mean fedavg?'),
+        ("aggregation.rule", "fedvag", 'must be "fedavg" or "adam"; got "fedvag"; did you mean fedavg?'),
         ("ranker.hidden", 8, 'is for kind = "neural" only; got 8 with kind = "linear"'),
         ("clients", {"count": 1}, "must be an array of tables; got a table"),
         ("clients", 3, "must be an array of tables; got 3"),

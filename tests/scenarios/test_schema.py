@@ -12,7 +12,9 @@ from learning.aggregation import RULES
 from learning.clicks import CLICK_MODELS, click_model
 from learning.errors import LearningError
 from learning.learners import LEARNERS
+from learning.learners.es import Metric
 from learning.rankers import RANKERS, make_ranker
+from learning.rankers.neural import Activation
 from scenarios import schema, values
 from scenarios.load import from_dict, load_scenario, shipped
 from scenarios.words import keys
@@ -21,6 +23,10 @@ NOT_IN_QUICKSTART = {
     "clients[].attack": "the quickstart's clients are honest",
     "clients[].id": "a group has a count or an id",
     "ranker.hidden": "the linear ranker has no hidden units",
+    "ranker.activation": "the linear ranker has no hidden units",
+    "learner.sigma": "the quickstart's learner is pdgd",
+    "learner.metric": "the quickstart's learner is pdgd",
+    "learner.p": "the quickstart's learner is pdgd",
     "expect.METRIC": "stands for a metric's name",
 }
 
@@ -45,8 +51,14 @@ def test_the_click_models_are_those_of_the_registry():
 
 @pytest.mark.parametrize(
     ("names", "registry"),
-    [(values.RankerKind, RANKERS), (values.LearnerKind, LEARNERS), (values.AggregationRule, RULES)],
-    ids=["RankerKind", "LearnerKind", "AggregationRule"],
+    [
+        (values.RankerKind, RANKERS),
+        (values.LearnerKind, LEARNERS),
+        (values.AggregationRule, [*RULES, "adam"]),  # the step of es, whose updates are no models
+        (values.Activation, get_args(Activation)),
+        (values.EsMetric, get_args(Metric)),
+    ],
+    ids=["RankerKind", "LearnerKind", "AggregationRule", "Activation", "EsMetric"],
 )
 def test_the_choices_are_those_of_the_registry(names, registry):
     """What is registered can be chosen in a scenario; add a new name to its Literal in scenarios/values.py."""

@@ -7,7 +7,7 @@ from slow_twin import draw_list, train_client
 from learning.clicks import click_model
 from learning.data.dataset import Queries
 from learning.errors import LearningError, UnknownName
-from learning.learners import LEARNERS, Cohort, Pdgd, pdgd
+from learning.learners import LEARNERS, Cohort, Es, Pdgd, pdgd
 from learning.rankers import make_ranker
 from learning.streams import Purpose, client_key, stream
 
@@ -259,5 +259,5 @@ def test_a_cohort_must_be_whole():
 
 def test_the_registry_names_the_learners():
     """A scenario's learner kind is a name of the registry."""
-    assert {"pdgd": Pdgd} == LEARNERS
+    assert {"pdgd": Pdgd, "es": Es} == LEARNERS
     assert issubclass(UnknownName, LearningError)
