@@ -38,7 +38,7 @@ VIEWS: Final[dict[str, View]] = {
         "one process of the run, in the order in which they were started; none where all ran in one process",
         {
             "name": "the node; one that was restarted has several rows",
-            "role": "coordinator, host or evaluator",
+            "role": "coordinator, host, adversary or evaluator",
             "pid": "the process",
             "started": "when the supervisor started it",
             "exited": "when it ended; null while it lives",

@@ -6,13 +6,15 @@ What is missing (a scenario that this version cannot read, a data set that is no
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.log import sql_text
 from analysis.runs import Run
 from learning.aggregation import Rule, Updates
+from learning.attacks import Seen
 from learning.data import Dataset
 from learning.errors import LearningError
 from learning.learners import Learner
@@ -27,6 +29,14 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
+class Brief(NamedTuple):
+    """What the adversary knew of a round when it decided."""
+
+    members: list[str]
+    others: list[str]
+    size: int
+
+
 @dataclass(slots=True)
 class Recomputing:
     """What of a run can be computed on this machine; without a plan nothing, without data no client's work."""
@@ -34,6 +44,7 @@ class Recomputing:
     plan: Plan | None
     data: Dataset | None
     limits: list[str]
+    briefs: dict[tuple[int, str], Brief] = field(default_factory=dict)
     _learners: dict[str, Learner] = field(default_factory=dict)
     _rule: Rule | None = None
     _aggregated: int = 0  # the last round that the rule has seen
@@ -63,6 +74,27 @@ class Recomputing:
         """What these clients send in a round, attackers too, and what their users saw; empty without plan or data."""
         if self.plan is None or self.data is None:
             return {}
+        briefs = [brief for name in names if (brief := self.briefs.get((number, name))) is not None]
+        known = {name for brief in briefs for name in (*brief.members, *brief.others)}
+        made = self._alone(before, number, {*names, *known})
+        sent = {name: made[name] for name in names if name in made}
+        for brief in briefs:
+            crafted = self._craft(brief, before, number, {name: theta for name, (theta, _) in made.items()})
+            sent |= {name: (theta, made[name][1]) for name, theta in crafted.items() if name in sent}
+        return sent
+
+    def _craft(self, brief: Brief, before: Floats, number: int, sent: dict[str, Floats]) -> dict[str, Floats]:
+        """What the adversary lets the members of a brief send."""
+        assert self.plan is not None
+        members = np.array([sent[name] for name in brief.members])
+        others = np.array([sent[name] for name in brief.others]).reshape(-1, len(before))
+        made = self.plan.crafting()(Seen(members, others, before.copy(), brief.size), number)
+        return dict(zip(brief.members, made.thetas, strict=True))
+
+    def _alone(self, before: Floats, number: int, names: set[str]) -> dict[str, tuple[Floats, float]]:
+        """What these clients would send without an adversary."""
+        assert self.plan is not None
+        assert self.data is not None
         made: dict[str, tuple[Floats, float]] = {}
         for host, members in self.plan.hosts.items():
             places = [at for at, client in enumerate(members) if client.id in names]
@@ -98,7 +130,19 @@ def recomputing(run: Run) -> Recomputing:
     known = {client.id for client in clients(scenario)}
     enrolled = run.rows("select id, number, clicks, interactions, attack from clients order by number")
     added = tuple(_client(row) for row in enrolled if row["id"] not in known)
-    return Recomputing(Plan(scenario, run.path, data.dimension if data else 0, 1, added), data, limits)
+    plan = Plan(scenario, run.path, data.dimension if data else 0, 1, added)
+    briefs = _briefs(run) if plan.plot is not None else {}
+    return Recomputing(plan, data, limits, briefs)
+
+
+def _briefs(run: Run) -> dict[tuple[int, str], Brief]:
+    """What the adversary knew, by the round and the client that was told what to send."""
+    rows = run.rows(sql_text("briefs"))
+    return {
+        (row["round"], row["client"]): Brief(row["members"], row["others"], row["size"])
+        for row in rows
+        if row["members"] is not None
+    }
 
 
 def _client(row: dict[str, Any]) -> Client:

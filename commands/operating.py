@@ -13,7 +13,8 @@ __all__ = ["app"]
 app = new_app()
 
 Nodes = Annotated[
-    list[str], typer.Argument(metavar="NODE...", help="Ids, clients, coordinator, evaluator, or a fraction: 30%.")
+    list[str],
+    typer.Argument(metavar="NODE...", help="Ids, clients, coordinator, adversary, evaluator, or a fraction: 30%."),
 ]
 
 

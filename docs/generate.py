@@ -7,9 +7,11 @@ A page marks such a part with `<!-- generated: NAME -->` and `<!-- end -->`; `BL
 import argparse
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
+from enum import StrEnum
 from functools import partial
+from inspect import signature
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,13 +19,17 @@ import numpy as np
 
 from analysis.meanings import VIEWS
 from analysis.runs import open_run
+from learning.attacks import ATTACKS, ClickAttack, ClientAttack, ColludingAttack
 from protocol.codec import KINDS, Codec
+from protocol.collusion import Collusion
 from protocol.coordination import Coordination
 from protocol.errors import REFUSALS
 from protocol.events import EVENTS, FIELDS
 from protocol.layout import FILES
 from protocol.machine import Machine
+from protocol.malice import MaliciousParticipation
 from protocol.messages import MESSAGES, Message, Trial, Update
+from protocol.mischief import MISCHIEF
 from protocol.participation import Participation
 from scenarios.load import shipped
 from scenarios.schema import Scenario
@@ -143,15 +149,58 @@ def protocol_event_fields() -> str:
     return table(("field", "SQL type", "meaning"), rows)
 
 
+def protocol_attacks() -> str:
+    """Every attack on the protocol: what it sends, what stops it, where the log has it."""
+    rows = [
+        (
+            f"`{name}`",
+            one.meant,
+            f"{', '.join(f'`{reason}`' for reason in one.refusals)}: {one.stopped_by}",
+            f"`{one.event}`",
+        )
+        for name, one in MISCHIEF.items()
+    ]
+    return table(("attack", "what it is meant to do", "the rule that stops it", "event in the log"), rows)
+
+
+def attack_kinds() -> str:
+    """Every attack that a scenario can name, but for those on the protocol: its options and its first sentence."""
+    families = {ClientAttack: "alone", ClickAttack: "clicks", ColludingAttack: "together"}
+    rows = []
+    for name, made in ATTACKS.items():
+        if isinstance(made, type):
+            family = next(word for kind, word in families.items() if issubclass(made, kind))
+            options = [f"`{one.name} = {_toml(one.default)}`" for one in signature(made).parameters.values()]
+            rows.append((f"`{name}`", family, ", ".join(options), _first_paragraph(made)))
+    return table(("kind", "who", "options", "what is sent"), rows)
+
+
+def _toml(value: object) -> str:
+    """A default as a scenario would write it."""
+    return "…" if value is None else f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def malicious_transitions() -> str:
+    """What a host with malicious clients does otherwise than one without."""
+    known = Participation.transitions
+    return _transitions(
+        {key: one for key, one in MaliciousParticipation.transitions.items() if known.get(key) is not one}
+    )
+
+
 def protocol_transitions(machine: type[Machine]) -> str:
     """A machine's table: in which state what leads to what."""
+    return _transitions(machine.transitions)
+
+
+def _transitions(transitions: Mapping[tuple[StrEnum, type], Callable[..., object]]) -> str:
     rows = [
         (
             state,
             f"`{kind.name}`" if issubclass(kind, Message) else f"*{_words(kind.__name__)}*",
             _first_paragraph(handler),
         )
-        for (state, kind), handler in machine.transitions.items()
+        for (state, kind), handler in transitions.items()
     ]
     return table(("state", "what happens", "what the machine does"), rows)
 
@@ -175,7 +224,11 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "protocol-events": protocol_events,
     "protocol-fields": protocol_fields,
     "protocol-frames": protocol_frames,
+    "protocol-adversary": partial(protocol_transitions, Collusion),
+    "protocol-attacks": protocol_attacks,
     "protocol-host": partial(protocol_transitions, Participation),
+    "protocol-malice": malicious_transitions,
+    "attacks": attack_kinds,
     "protocol-kinds": protocol_kinds,
     "protocol-messages": protocol_messages,
     "protocol-refusals": protocol_refusals,

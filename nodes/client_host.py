@@ -10,6 +10,7 @@ from learning.learners import LocalUpdates
 from nodes.shell import Link, Shell
 from protocol.codec import Codec
 from protocol.journal import Journal
+from protocol.malice import MaliciousParticipation
 from protocol.participation import LocalTraining, Participation, Trained, Tried
 from scenarios.plan import Plan
 
@@ -25,7 +26,9 @@ class HostShell(Shell):
         self._first = self._clients[0].number
         self._attacks = plan.lone_attackers(host)
         self.pid = pid
-        machine = Participation(plan.numbers(host), plan.ranker.dimension, pid)
+        given = plan.numbers(host), plan.ranker.dimension, pid
+        malice = plan.malice(host)
+        machine = Participation(*given) if malice is None else MaliciousParticipation(*given, malice)
         codec = Codec(plan.largest_frame)
         super().__init__(machine, Journal(plan.run, host), link, codec, clock, {LocalTraining: self._train})
 

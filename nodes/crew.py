@@ -12,7 +12,7 @@ from nodes.nursery import Child, Nursery, ended_how
 from nodes.process import Task
 from protocol.errors import UserError
 from protocol.journal import Journal
-from protocol.messages import COORDINATOR, SUPERVISOR, Message
+from protocol.messages import ADVERSARY, COORDINATOR, SUPERVISOR, Message
 from protocol.transport import KeyPair, Line, make_keys
 from scenarios.load import to_dict
 from scenarios.plan import Plan
@@ -42,7 +42,7 @@ class Crew:
         self.line: Line | None = None
         self._plan = plan
         self._bury = bury
-        self._keys = {name: make_keys() for name in (COORDINATOR, SUPERVISOR, *plan.hosts)}
+        self._keys = {name: make_keys() for name in (COORDINATOR, SUPERVISOR, *plan.adversary, *plan.hosts)}
         given = (to_dict(plan.scenario), str(plan.run), plan.features, plan.cores, NO_KEYS)
         self._task = Task("", "", *given, added=plan.added, parent=plan.parent)
         self._port = plan.scenario.federation.port
@@ -66,8 +66,8 @@ class Crew:
         return self.line
 
     def start_node(self, name: str) -> None:
-        """Start a host or the evaluator."""
-        role = "evaluator" if name == EVALUATOR else "host"
+        """Start a host, the adversary or the evaluator."""
+        role = name if name in (EVALUATOR, ADVERSARY) else "host"
         task = replace(self._task, name=name, role=role, keys=self._keys.get(name, NO_KEYS))
         child = self.nursery.start(task)
         if self.line is not None:

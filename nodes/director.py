@@ -12,11 +12,11 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
-from learning.attacks import make_attack
+from learning.attacks import Collusion, make_attack
 from learning.streams import Purpose, client_key, stream
 from protocol.errors import UserError
 from protocol.journal import Journal
-from protocol.messages import Disturb, Enrol, Heal, Leave, Message
+from protocol.messages import ADVERSARY, COORDINATOR, Disturb, Enrol, Heal, Leave, Message
 from scenarios.duration import duration_seconds
 from scenarios.plan import Plan
 from scenarios.roster import Client, setting_text
@@ -173,7 +173,7 @@ class Director:
         self._log("client.restarted", by, whom=nodes)
         for node in nodes:
             self._hands.restart(node)
-        self._started += [node for node in nodes if node in self._hosts.values()]
+        self._started += [node for node in nodes if node in self._hosts.values() or node == ADVERSARY]
 
     def leave(self, clients: list[str], by: str) -> list[str]:
         """Let clients leave the federation."""
@@ -200,7 +200,7 @@ class Director:
             scenario = self._plan.scenario
             model = clicks if clicks is not None else scenario.clients[0].clicks
             if attack is not None:
-                make_attack(attack)  # refuses what it cannot be
+                self._check_attack(attack)
             count_of = interactions or scenario.learner.interactions
             client = Client(name, len(self._clients), model, count_of, attack)
             self._clients[name], self._hosts[name] = client, name
@@ -212,6 +212,13 @@ class Director:
             self._started.append(name)
             added.append(name)
         return added
+
+    def _check_attack(self, attack: dict[str, Any]) -> None:
+        """Refuse what a new client's attack cannot be: those who collude do so with those who do already."""
+        plot = self._plan.plot
+        if isinstance(make_attack(attack), Collusion) and (plot is None or setting_text(attack) != plot.attack):
+            known = plot.attack if plot is not None else "none"
+            raise UserError(f"a new client can only join the run's own plot, {known}; got {setting_text(attack)}")
 
     def disturb(self, what: str, hosts: list[str], settings: dict[str, Any], by: str) -> str:
         """Treat frames badly; the fault's name."""
@@ -305,7 +312,7 @@ class Director:
 
     def _nodes(self, whom: Sequence[str]) -> list[str]:
         """The processes that are meant: roles by their names, clients by the host they live on."""
-        roles = [one for one in whom if one in ("coordinator", "evaluator")]
+        roles = [one for one in whom if one in (COORDINATOR, "evaluator", *self._plan.adversary)]
         clients = self._select([one for one in whom if one not in roles])
         return [*roles, *dict.fromkeys(self._hosts[client] for client in clients)]
 

@@ -87,7 +87,39 @@ def make_schedule(seed: int) -> Schedule:
         "clients": [{"count": clients, "clicks": "informational"}],
         "timeline": timeline,
     }
+    if clients > 2 and random.random() < 0.5:
+        tables |= _plot(random, clients, rounds, timeline, wait=wait, always=always)
     return Schedule(seed, tables, frozenset(crashes.tolist()))
+
+
+def _plot(
+    random: np.random.Generator, clients: int, rounds: int, timeline: list[dict[str, Any]], *, wait: bool, always: bool
+) -> dict[str, Any]:
+    """Some of the clients collude, and something happens to their adversary, too."""
+    members = int(random.integers(1, (clients + 1) // 2))
+    choices = ["honest", "silent"] if not wait or always else ["wait"]
+    attack: dict[str, Any] = {
+        "kind": str(random.choice(["lie", "fang_mean", "ipm"])),
+        "knowledge": str(random.choice(["partial", "full"])),
+        "start": int(random.integers(1, rounds + 1)),
+    }
+    if not wait or always:
+        attack["without_adversary"] = str(random.choice(choices))
+    happening: dict[str, Any] = {"at_round": int(random.integers(1, rounds + 1))}
+    seconds = f"{int(random.integers(1, 4000))}ms"
+    match random.choice(["kill", "pause", "restart", "drop", "partition"]):
+        case "kill":
+            happening |= {"kill": "adversary", "restart_after": seconds}
+        case "pause":
+            happening |= {"pause": "adversary", "for": seconds}
+        case "restart":
+            happening |= {"restart": "adversary"}
+        case "drop":
+            happening |= {"drop": "adversary", "for": seconds, "probability": 0.5}
+        case _:
+            happening |= {"partition": "adversary", "for": seconds}
+    groups: list[dict[str, Any]] = [{"count": clients - members}, {"count": members, "attack": attack}]
+    return {"clients": [one | {"clicks": "informational"} for one in groups], "timeline": [*timeline, happening]}
 
 
 def try_schedule(schedule: Schedule, where: Path, check: Check) -> str | None:

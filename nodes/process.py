@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from learning.errors import LearningError
+from nodes.adversary import AdversaryShell
 from nodes.client_host import HostShell
 from nodes.coordinator import CoordinatorShell
 from nodes.evaluator import Evaluator
 from nodes.lifeline import live_as_node
 from nodes.past import read_past
+from nodes.shell import Shell
 from protocol.errors import UserError
 from protocol.messages import COORDINATOR
 from protocol.transport import Gate, KeyPair, Line
@@ -100,13 +102,26 @@ def _host(task: Task, report: Connection) -> None:
     with Line(task.endpoint, task.keys, task.server, plan.largest_frame) as line:
         shell = HostShell(plan, task.name, open_data(plan.scenario), line, time.monotonic, os.getpid())
         report.send(("ready", ""))
-        shell.begin()
-        while shell.outcome is None:
-            if frame := line.receive():
-                shell.on_frame(COORDINATOR, frame)
-            else:
-                shell.on_time()  # only an idle host has something to say by itself
-        shell.journal.close()
+        _serve(shell, line)
+
+
+def _conspire(task: Task, report: Connection) -> None:
+    plan = task.plan
+    with Line(task.endpoint, task.keys, task.server, plan.largest_frame) as line:
+        shell = AdversaryShell(plan, line, time.monotonic, os.getpid())
+        report.send(("ready", ""))
+        _serve(shell, line)
+
+
+def _serve(shell: Shell, line: Line) -> None:
+    """The loop of a node that answers the coordinator; only an idle one has something to say by itself."""
+    shell.begin()
+    while shell.outcome is None:
+        if frame := line.receive():
+            shell.on_frame(COORDINATOR, frame)
+        else:
+            shell.on_time()
+    shell.journal.close()
 
 
 def _evaluate(task: Task, report: Connection) -> None:
@@ -127,6 +142,7 @@ def _evaluate(task: Task, report: Connection) -> None:
 ROLES: dict[str, Callable[[Task, Connection], None]] = {
     "coordinator": _coordinate,
     "host": _host,
+    "adversary": _conspire,
     "evaluator": _evaluate,
 }
 """What a process does, by its role."""

@@ -21,7 +21,7 @@ from nodes.watcher import Watcher
 from protocol.codec import Codec
 from protocol.errors import UserError
 from protocol.journal import Follower, Journal, journal_path
-from protocol.messages import COORDINATOR, SUPERVISOR, Cue, Lost, Message, Order, Progress, Ready, Stop
+from protocol.messages import ADVERSARY, COORDINATOR, SUPERVISOR, Cue, Lost, Message, Order, Progress, Ready, Stop
 from scenarios.plan import Plan
 
 __all__ = ["Supervisor"]
@@ -80,6 +80,8 @@ class Supervisor:
         self.crew.start_coordinator(goes_on=self._past is not None)
         if self._past is not None:
             self.director.recall(self._past.performed, self._past.closed)
+        for node in self.plan.adversary:
+            self.crew.start_node(node)
         gone = {client for client, first in self.plan.until.items() if self._past and first <= self._past.closed + 1}
         for host, clients in self.plan.hosts.items():
             if any(client.id not in gone for client in clients):
@@ -141,11 +143,11 @@ class Supervisor:
             self._over = Ending("aborted", words)
         elif role == "coordinator":
             self._miss_coordinator(child, code, how)
-        elif code == 0 and role == "host":
+        elif code == 0 and role in ("host", ADVERSARY):
             self.watcher.noticed(f"{name} has left")
         else:
             self.watcher.noticed(f"{name} died ({how})")
-            if role == "host":
+            if role in ("host", ADVERSARY):
                 self._say(Lost(name, child.pid))
             wanted = role == "evaluator" or self.plan.scenario.federation.restart == "always"
             if wanted and self._may_restart(child, code):
@@ -216,7 +218,7 @@ class Supervisor:
         seconds = pace[-1][0] - pace[0][0] if len(pace) > 1 else 0.0
         speed = (pace[-1][1] - pace[0][1]) / seconds if seconds else 0.0
         closed = self._progress.round if self._progress else 0
-        names = [COORDINATOR, *self.plan.hosts, EVALUATOR]
+        names = [COORDINATOR, *self.plan.hosts, *self.plan.adversary, EVALUATOR]
         names += [name for name in self.crew.nursery.children if name not in names]
         return [self._facts(name) | {"round": closed, "rounds_per_second": round(speed, 1)} for name in names]
 

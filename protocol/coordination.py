@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from protocol.conspiring import Conspiring
 from protocol.errors import Refusal
 from protocol.machine import (
     Arrived,
@@ -18,6 +19,7 @@ from protocol.machine import (
     refused,
 )
 from protocol.messages import (
+    ADVERSARY,
     Disturb,
     Enrol,
     Finish,
@@ -31,13 +33,13 @@ from protocol.messages import (
     Update,
     Welcome,
 )
-from protocol.rounds import NOTICE_AFTER, Rounds, State
+from protocol.rounds import NOTICE_AFTER, State
 from protocol.terms import Admit, Aggregated, Impose
 
 __all__ = ["Coordination", "State"]
 
 
-class Coordination(Rounds):
+class Coordination(Conspiring):
     """The run as the coordinator sees it, changed by every stimulus that its table knows."""
 
     def _begin(self, _stimulus: Began) -> list[Instruction]:
@@ -127,10 +129,12 @@ class Coordination(Rounds):
         did: list[Instruction] = []
         if not self._noticed and stimulus.now >= self._opened + NOTICE_AFTER:
             self._noticed = True
-            did.append(Record("run.waiting", {"round": self.closed + 1, "waiting": list(self.ledger.owing())}))
-        if self.terms.wait or stimulus.now < self._opened + self.terms.deadline:
+            did.append(Record("run.waiting", {"round": self.closed + 1, "waiting": list(self._waiting_for())}))
+        if self.terms.wait or stimulus.now < self._deadline:
             return did
         self._noticed = True
+        if more := self._grant_time(stimulus.now):
+            return did + more + self._close_if_complete()
         for host in sorted(self.ledger.awaited):
             self.silent.add(host)
             did.append(self._about("client.silent", host))
@@ -147,6 +151,8 @@ class Coordination(Rounds):
         """Stop counting on a host whose process is dead; what it owed is not waited for, except under `wait`."""
         lost = stimulus.envelope.message
         assert isinstance(lost, Lost)
+        if lost.host == ADVERSARY:
+            return self._lose_adversary(stimulus)
         if lost.host not in self.members.hosts:
             return [refused(stimulus, Refusal.UNEXPECTED, f"no host is called {lost.host!r:.80}")]
         did: list[Instruction] = [received(stimulus, name=lost.host)]
@@ -174,7 +180,7 @@ class Coordination(Rounds):
         assert isinstance(ready, Ready)
         if ready.round == self.closed + 1:
             self._staged = True
-            self._expected = {host for host in ready.hosts if host in self.members.hosts}
+            self._expected = {host for host in ready.hosts if host in self.members.hosts or host == ADVERSARY}
         return [received(stimulus), *self._open_when_possible(stimulus.now)]
 
     def _enrol(self, stimulus: Arrived) -> list[Instruction]:
@@ -187,6 +193,7 @@ class Coordination(Rounds):
         first = self.closed + (2 if self.state is State.TRAINING else 1)
         self.members.enrol(enrol.host, enrol.clients, enrol.interactions, first)
         self.ledger.grow()
+        self.recruit(enrol.clients, enrol.attacks)
         who = {"round": first, "clients": list(enrol.clients)}
         roster = {
             "hosts": [enrol.host] * len(enrol.clients),
@@ -233,6 +240,7 @@ class Coordination(Rounds):
         Leave: _leave,
         Disturb: _disturb,
         Heal: _disturb,
+        **Conspiring.everywhere,
     }
     transitions: ClassVar[dict[tuple[StrEnum, type], Handler]] = {
         (State.GATHERING, Began): _begin,
@@ -240,6 +248,7 @@ class Coordination(Rounds):
         (State.STAGING, Ready): _ready,
         **{(State.STAGING, stimulus): handler for stimulus, handler in _outside_rounds.items()},
         **{(State.TRAINING, stimulus): handler for stimulus, handler in _outside_rounds.items()},
+        **{(State.TRAINING, stimulus): handler for stimulus, handler in Conspiring.while_open.items()},
         (State.TRAINING, TimeCame): _time,
         (State.AGGREGATING, Aggregated): _aggregated,
     }

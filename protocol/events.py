@@ -45,13 +45,16 @@ FIELDS: Final[dict[str, tuple[str, str]]] = {
     "parent": ("VARCHAR", "the run that this one is a variation of"),
     "weights": ("VARCHAR", "which updates' weights the log keeps: all, every:N or models"),
     "name": ("VARCHAR", "the node, or the metric"),
-    "role": ("VARCHAR", "coordinator, host or evaluator"),
+    "role": ("VARCHAR", "coordinator, host, adversary or evaluator"),
     "pid": ("BIGINT", "the process"),
     "code": ("INTEGER", "the exit code; negative: the signal that ended it"),
     "clients": ("VARCHAR[]", "client ids"),
     "hosts": ("VARCHAR[]", "the host of each client"),
     "clicks": ("VARCHAR[]", "the click model of each client"),
     "attacks": ("VARCHAR[]", "the attack of each client; empty for honest ones. No aggregation rule is told"),
+    "attack": ("JSON", "what a colluding attack tells of its work"),
+    "others": ("VARCHAR[]", "the honest clients whose updates the adversary sees"),
+    "size": ("BIGINT", "how many clients the round is made of"),
     "interactions": ("BIGINT[]", "interactions of each client, a round"),
     "theta": ("DOUBLE[]", "the weights of a model"),
     "thetas": ("DOUBLE[][]", "the weights of updates, one row a client; absent where the log does not keep them"),
@@ -106,6 +109,14 @@ _PAYLOAD: Final = {
     "finish.sent": ("reason",),
     "finish.received": ("reason",),
     "order.received": ("name", "whom", "by"),
+    "confide.received": ("clients",),
+    "attend.received": ("pid",),
+    "brief.sent": ("clients", "others", "size"),
+    "brief.received": ("clients",),
+    "craft.sent": ("clients",),
+    "craft.received": ("clients",),
+    "instruct.sent": ("clients", "reason"),
+    "abstain.received": ("clients",),
 }
 """What the record of a message tells of its content; the others tell only that they passed."""
 
@@ -153,6 +164,10 @@ EVENTS: Final[dict[str, Event]] = {
     "client.left": Event(
         "clients left the federation; the round is the first without them", "coordinator", ("name", "clients", "by")
     ),
+    "adversary.joined": Event("the adversary is here", "coordinator"),
+    "adversary.lost": Event("the adversary's process is dead", "coordinator"),
+    "adversary.silent": Event("the adversary did not answer by the deadline", "coordinator"),
+    "attack.crafted": Event("it was decided what colluding clients send", "adversary", ("clients", "attack")),
     "client.killed": Event("processes were ended on purpose", "supervisor", ("whom", "signal", "by")),
     "client.paused": Event("processes were stopped on purpose", "supervisor", ("whom", "by")),
     "client.unpaused": Event("paused processes go on", "supervisor", ("whom", "by")),

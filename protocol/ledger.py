@@ -21,6 +21,7 @@ FIGURES: Final = 2
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Booleans = NDArray[np.bool_]
 
 
 class Ledger:
@@ -86,6 +87,19 @@ class Ledger:
         self._owed[host] = int((self._asked[numbers] & ~self.answered[numbers]).sum())
         if not self._owed[host]:
             self.awaited.discard(host)
+
+    def excuse(self, host: str, clients: Integers) -> None:
+        """Nothing more is expected of some clients of a host in this round."""
+        self._asked[clients] = False
+        self.strike(host)
+
+    def expected(self, *, everyone: bool) -> Booleans:
+        """Who is still to answer: those who were asked on hosts that are awaited, or everyone who is needed."""
+        expected = np.zeros(len(self._asked), dtype=bool)
+        for host in self.awaited:
+            expected[self._members.numbers(host)] = True
+        expected &= self._asked
+        return (expected | self._members.needed if everyone else expected) & ~self.answered
 
     def problem(self, host: str, update: Update | Trial) -> tuple[Refusal, str] | None:
         """Why an update or a trial may not be used; none if it may."""

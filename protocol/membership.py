@@ -9,11 +9,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from protocol.messages import COORDINATOR, OPERATOR, SUPERVISOR, Enrol
+from protocol.messages import ADVERSARY, COORDINATOR, OPERATOR, SUPERVISOR, Enrol
 
 __all__ = ["Membership"]
 
-RESERVED: Final = (COORDINATOR, SUPERVISOR, OPERATOR)
+RESERVED: Final = (COORDINATOR, ADVERSARY, SUPERVISOR, OPERATOR)
 """Names that no host and no client can have."""
 
 Integers = NDArray[np.int64]

@@ -6,13 +6,16 @@ well-formed messages. Clients are named by their number in the run's roster; `Tr
 arrays, because one frame carries all clients of a host.
 """
 
-from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar
+from dataclasses import dataclass, fields
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+
+from protocol.letters import Abstain, Attend, Brief, Confide, Craft, Instruct
+from protocol.message import Floats, Integers, Message, wire
 
 __all__ = [
+    "ADVERSARY",
     "COORDINATOR",
     "EVERYONE",
     "MESSAGES",
@@ -40,30 +43,13 @@ __all__ = [
 ]
 
 COORDINATOR = "coordinator"
+ADVERSARY = "adversary"
 SUPERVISOR = "supervisor"
 OPERATOR = "operator"
-
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 EVERYONE: Integers = np.empty(0, dtype=np.int64)
 """In `Train.clients`: all the clients of the host that receives it, so that one frame serves every host."""
 EVERYONE.flags.writeable = False
-
-
-def wire(kind: str, meaning: str) -> Any:
-    """Declare a field of a message: its kind on the wire (see `codec.KINDS`) and what it means."""
-    return field(metadata={"kind": kind, "meaning": meaning})
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Message:
-    """The root of all messages: what the wire and the log call it, who sends it to whom, and what answers it."""
-
-    name: ClassVar[str]
-    sender: ClassVar[str]
-    recipient: ClassVar[str]
-    answer: ClassVar[str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -309,7 +295,7 @@ class Answer(Message):
 
 _ALL = (
     Join, Welcome, Train, Update, Trial, Finish, Lost, Stop, Progress, Cue, Ready, Enrol, Leave, Disturb, Heal, Order,
-    Answer,
+    Answer, Confide, Attend, Brief, Craft, Instruct, Abstain,
 )  # fmt: skip
 MESSAGES: dict[str, type[Message]] = {one.name: one for one in _ALL}
 """Every message by its name on the wire."""

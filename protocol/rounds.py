@@ -87,6 +87,7 @@ class Rounds(Machine):
         self._staged = False  # whether what was due before the waiting round is done
         self._expected: set[str] = set()  # hosts that the waiting round waits for
         self._opened = 0.0
+        self._deadline = 0.0
         self._noticed = False
 
     @property
@@ -94,15 +95,15 @@ class Rounds(Machine):
         """The next moment at which an open round must be looked at."""
         if self.state is not State.TRAINING:
             return None
-        deadline = inf if self.terms.wait else self._opened + self.terms.deadline
+        deadline = inf if self.terms.wait else self._deadline
         wake = deadline if self._noticed else min(deadline, self._opened + NOTICE_AFTER)
         return None if wake == inf else wake
 
     @property
     def progress(self) -> Progress:
         """How far the run is."""
-        owing = self.ledger.owing() if self._noticed and self.state is State.TRAINING else ()
-        return Progress(self.closed, len(self.present), owing, self.outcome, self.reason)
+        waiting = self._waiting_for() if self._noticed and self.state is State.TRAINING else ()
+        return Progress(self.closed, len(self.present), waiting, self.outcome, self.reason)
 
     def role_of(self, peer: str) -> str:
         """Hosts are those that were enrolled; the supervisor is the run's own."""
@@ -134,7 +135,7 @@ class Rounds(Machine):
             did.append(Record("client.added", who | {"by": COORDINATOR}))
         self.state = State.TRAINING
         self._staged = False
-        self._opened = now
+        self._opened, self._deadline = now, now + self.terms.deadline
         self._noticed = False
         members = self.members
         here = [host for host in members.hosts if host in self.present and host not in self.silent]
@@ -193,7 +194,7 @@ class Rounds(Machine):
     def _finish(self, outcome: str, reason: str) -> list[Instruction]:
         self.state = State.FINISHED
         self.outcome, self.reason = outcome, reason
-        here = tuple(host for host in self.members.hosts if host in self.present)
+        here = self._audience()
         told: list[Instruction] = [Say(here, Finish(outcome), 0, {"reason": outcome})] if here else []
         end = {"round": self.closed, "outcome": outcome, "reason": reason, "model": fingerprint(self.theta)}
         return [Record("run.finished", end), *told, Quit(outcome)]
@@ -210,6 +211,14 @@ class Rounds(Machine):
         if update.round > self.closed + 1 or self.state is not State.TRAINING:
             return Refusal.FUTURE_ROUND, f"round {update.round}, closed is {self.closed}"
         return self.ledger.problem(host, update)
+
+    def _waiting_for(self) -> tuple[str, ...]:
+        """The nodes whose answers the open round lacks."""
+        return self.ledger.owing()
+
+    def _audience(self) -> tuple[str, ...]:
+        """The nodes that are told of the run's end."""
+        return tuple(host for host in self.members.hosts if host in self.present)
 
     def _to_come(self, host: str) -> bool:
         """Whether a process that was started for a host is still on its way: not here, and not known to be dead."""

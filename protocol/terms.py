@@ -1,6 +1,7 @@
 """What the coordinator's machine is given, what it asks its shell for, and what comes back."""
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,10 +11,30 @@ from numpy.typing import NDArray
 from protocol.machine import Instruction, Stimulus
 from protocol.messages import Disturb
 
-__all__ = ["Admit", "Aggregate", "Aggregated", "Impose", "Terms", "fingerprint"]
+__all__ = ["Admit", "Aggregate", "Aggregated", "Impose", "Plot", "Terms", "fingerprint"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """Clients that act as an adversary says, and what the coordinator must know to carry their letters.
+
+    attack   the attack as the log writes it: whoever is enrolled with it later is a member, too
+    members  their ids
+    is_on    whether the plot is on in a round
+    full     whether the adversary sees the other clients' updates
+    awaits   whether members wait for an adversary that is known to be dead
+    deserts  whether members give up an adversary that does not answer by the deadline
+    """
+
+    attack: str
+    members: tuple[str, ...]
+    is_on: Callable[[int], bool]
+    full: bool = False
+    awaits: bool = False
+    deserts: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +54,7 @@ class Terms:
     since: dict[str, int] = field(default_factory=dict)  # the first round of a client that was not there from the start
     until: dict[str, int] = field(default_factory=dict)  # the first round without a client that left
     fitness: float = 0.0  # where clients send trials, the most that their figures can be; 0: they send models
+    plot: Plot | None = None  # clients that collude
 
 
 @dataclass(frozen=True, slots=True)

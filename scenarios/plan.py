@@ -4,6 +4,7 @@ The plan is a function of the scenario, the data's number of features and the nu
 derives the same one and only the scenario travels to it.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import ceil
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from learning.aggregation import Rule, make_rule
 from learning.aggregation.adam import Adam
-from learning.attacks import ClickAttack, ClientAttack, LoneAttacker, Scheduled, make_attack
+from learning.attacks import ClickAttack, Crafted, LoneAttacker, Scheduled, Seen
 from learning.clicks import ClickModel, click_model
 from learning.data import Dataset, open_dataset
 from learning.learners import LEARNERS, Cohort, Learner, Poisoned
@@ -23,8 +24,10 @@ from learning.learners.es import largest_fitness
 from learning.metrics import OfflineEvaluator, discounts
 from learning.rankers import Ranker, make_ranker
 from learning.streams import client_key
-from protocol.terms import Terms
-from scenarios import roster
+from protocol.malice import Malice
+from protocol.messages import ADVERSARY
+from protocol.terms import Plot, Terms
+from scenarios import malice, roster
 from scenarios.schema import Scenario
 
 __all__ = ["Plan", "open_data"]
@@ -128,6 +131,7 @@ class Plan:
             since=self.since,
             until=self.until,
             fitness=self.fitness,
+            plot=self.plot,
         )
 
     @cached_property
@@ -145,6 +149,8 @@ class Plan:
     def largest_frame(self) -> int:
         """Bytes of the longest frame that a node has reason to send."""
         largest = max(len(clients) for clients in self.hosts.values())
+        if self.plot is not None:
+            largest = 2 * len(self.clients)  # the adversary is told of all at once, of those who come later too
         return largest * (self.ranker.dimension + 8) * 8 + self.ranker.dimension * 8 + FRAME_MARGIN
 
     def numbers(self, host: str) -> NDArray[np.int64]:
@@ -156,7 +162,7 @@ class Plan:
         clients = self.hosts[host]
         models = {id(client.clicks): click_model(client.clicks, data.levels) for client in clients}
         own = [models[id(client.clicks)] for client in clients]
-        attacks = {at: one for at, one in self._schedules(host).items() if isinstance(one.attack, ClickAttack)}
+        attacks = {at: one for at, one in malice.schedules(clients).items() if isinstance(one.attack, ClickAttack)}
         if not attacks:
             return self._learner(host, data, own)
         poisoned = [_poisoned(user, attacks.get(place)) for place, user in enumerate(own)]
@@ -177,15 +183,27 @@ class Plan:
 
     def lone_attackers(self, host: str) -> dict[int, LoneAttacker]:
         """The clients of a host that attack alone by what they send, by their place on the host."""
-        return {
-            place: LoneAttacker(schedule.attack, schedule, self.scenario.seed, client_key(self.hosts[host][place].id))
-            for place, schedule in self._schedules(host).items()
-            if isinstance(schedule.attack, ClientAttack)
-        }
+        return malice.lone_attackers(self.hosts[host], self.scenario.seed)
 
-    def _schedules(self, host: str) -> dict[int, Scheduled]:
-        """The attacks of a host's clients, by their place on the host."""
-        return {place: make_attack(one.attack) for place, one in enumerate(self.hosts[host]) if one.attack}
+    @property
+    def adversary(self) -> tuple[str, ...]:
+        """The name of the adversary's node, if there is one."""
+        return (ADVERSARY,) if self.plot is not None else ()
+
+    @cached_property
+    def plot(self) -> Plot | None:
+        """The clients that collude; none if nobody does, and then there is no adversary."""
+        return malice.plot(self.clients, self.scenario.federation)
+
+    def malice(self, host: str) -> Malice | None:
+        """What malicious clients of a host do beyond their own models; none if nobody does."""
+        return malice.malice(self.hosts[host], self.clients, self.scenario.federation)
+
+    def crafting(self) -> Callable[[Seen, int], Crafted]:
+        """What decides for colluding clients in a round."""
+        made = malice.crafting(self.clients, self.scenario.seed)
+        assert made is not None, "there is an adversary only where clients collude"
+        return made
 
     def evaluator(self, data: Dataset) -> OfflineEvaluator:
         """What measures models on the held-out queries."""

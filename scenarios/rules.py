@@ -7,6 +7,7 @@ wrong by themselves, which the schema has told already.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from scenarios.collusion_rules import attack_problems, collusion_problems, is_colluding
 from scenarios.es_rules import es_problems
 from scenarios.problems import Problem, did_you_mean
 from scenarios.timeline import ACTIONS, BELONGS
@@ -14,7 +15,7 @@ from scenarios.words import listed, shown
 
 __all__ = ["LARGEST_FEDERATION", "RESERVED_IDS", "problems_together"]
 
-WHOLE_ROLES = ("clients", "coordinator", "evaluator")  # what a happening can name beside single clients
+WHOLE_ROLES = ("clients", "coordinator", "adversary", "evaluator")  # what a happening can name beside single clients
 LARGEST_FEDERATION = 1_000_000  # clients; ten times the largest cross-device run that is promised
 RESERVED_IDS = (
     "clients",
@@ -37,6 +38,7 @@ def problems_together(raw: Mapping[str, Any]) -> Iterator[Problem]:
     yield from _expect(_table(raw, "expect"))
     yield from es_problems(raw)
     yield from _timeline(raw, groups)
+    yield from _collusion(raw, groups)
 
 
 def _name(raw: Mapping[str, Any]) -> Iterator[Problem]:
@@ -67,7 +69,7 @@ def _clients(groups: Sequence[tuple[int, Mapping[str, Any]]]) -> Iterator[Proble
         if isinstance(clicks := group.get("clicks"), dict):
             yield from _click_table(f"{key}.clicks", clicks)
         if isinstance(attack := group.get("attack"), dict):
-            yield from _attack(f"{key}.attack", attack)
+            yield from attack_problems(f"{key}.attack", attack)
     if total + len(owners) > LARGEST_FEDERATION:
         yield Problem("clients", f"must be at most {LARGEST_FEDERATION} in all; got {total + len(owners)}")
 
@@ -96,19 +98,6 @@ def _click_table(key: str, table: Mapping[str, Any]) -> Iterator[Problem]:
         yield Problem(key, str(error))
 
 
-def _attack(key: str, table: Mapping[str, Any]) -> Iterator[Problem]:
-    from learning.attacks import ClickAttack, ClientAttack, make_attack  # not at import, as above
-    from learning.errors import LearningError
-
-    try:
-        attack = make_attack(table).attack
-    except LearningError as error:
-        yield Problem(key, str(error))
-        return
-    if not isinstance(attack, ClientAttack | ClickAttack):
-        yield Problem(key, f"{table['kind']} needs an adversary process, which is not there yet")
-
-
 def _hosts(federation: Mapping[str, Any], groups: Sequence[tuple[int, Mapping[str, Any]]]) -> Iterator[Problem]:
     hosts = federation.get("hosts")
     clients = sum(_counted(group) or 1 for _, group in groups)
@@ -126,10 +115,7 @@ def _expect(expect: Mapping[str, Any]) -> Iterator[Problem]:
 
 def _timeline(raw: Mapping[str, Any], groups: Sequence[tuple[int, Mapping[str, Any]]]) -> Iterator[Problem]:
     entries = [(index, entry) for index, entry in enumerate(_list(raw, "timeline")) if isinstance(entry, dict)]
-    total = sum(_counted(group) for _, group in groups)
-    known = {group["id"] for _, group in groups if isinstance(group.get("id"), str)}
-    known |= {f"client-{place}" for place in range(1, total + 1)} | set(WHOLE_ROLES)
-    known |= {entry["id"] for _, entry in entries if isinstance(entry.get("id"), str)}
+    known = _known(entries, groups)
     growing = any("add" in entry and "id" not in entry for _, entry in entries)
     for index, entry in entries:
         key = f"timeline[{index}]"
@@ -149,11 +135,29 @@ def _timeline(raw: Mapping[str, Any], groups: Sequence[tuple[int, Mapping[str, A
         if isinstance(entry.get("clicks"), dict):
             yield from _click_table(f"{key}.clicks", entry["clicks"])
         if isinstance(entry.get("attack"), dict):
-            yield from _attack(f"{key}.attack", entry["attack"])
+            yield from attack_problems(f"{key}.attack", entry["attack"])
         if entry.get("add", 1) != 1 and "id" in entry:
             yield Problem(f"{key}.id", "names a single client; got it with more than one to add")
         if actions[0] != "add":
             yield from _selector(f"{key}.{actions[0]}", entry[actions[0]], known, growing=growing)
+
+
+def _known(
+    entries: Sequence[tuple[int, Mapping[str, Any]]], groups: Sequence[tuple[int, Mapping[str, Any]]]
+) -> set[str]:
+    """Whom a happening can name."""
+    total = sum(_counted(group) for _, group in groups)
+    known = {one["id"] for _, one in (*groups, *entries) if isinstance(one.get("id"), str)}
+    known |= {f"client-{place}" for place in range(1, total + 1)} | set(WHOLE_ROLES)
+    plotting = any(is_colluding(group.get("attack")) for _, group in groups)
+    return known if plotting else known - {"adversary"}
+
+
+def _collusion(raw: Mapping[str, Any], groups: Sequence[tuple[int, Mapping[str, Any]]]) -> Iterator[Problem]:
+    entries = [(f"timeline[{index}]", entry) for index, entry in enumerate(_list(raw, "timeline"))]
+    added = [(key, entry) for key, entry in entries if isinstance(entry, dict) and "add" in entry]
+    named = [(f"clients[{index}]", group) for index, group in groups]
+    yield from collusion_problems(named, added, _table(raw, "federation"))
 
 
 def _deadlock(key: str, action: str, entry: Mapping[str, Any], federation: Mapping[str, Any]) -> Iterator[Problem]:

@@ -173,7 +173,7 @@ class ClientGroup(Section):
     interactions: Annotated[Positive | SkipJsonSchema[None], Words(default="learner.interactions")] = None
     """Queries in one round, where these clients differ from the learner's."""
     attack: Annotated[Attack | SkipJsonSchema[None], Words(default="none: they are honest")] = None
-    """What these clients send instead of what they learned: sign_flip, random or free_rider, from start to stop."""
+    """How these clients are malicious, with `start`, `stop` and `every`; docs/attacks.md has every kind."""
 
 
 class Log(Section):

@@ -90,7 +90,10 @@ Clicks = ClickModelName | Annotated[dict[str, Any], Words('a table such as { kin
 Address = Annotated[str, AfterValidator(_ipv4), Words('an IPv4 address such as "127.0.0.1"')]
 Selector = Annotated[
     str | Annotated[tuple[str, ...], Field(strict=False)] | SkipJsonSchema[None],
-    Words('an id, "clients", "coordinator", "evaluator", a fraction such as "30%", or an array of these', "nobody"),
+    Words(
+        'an id, "clients", "coordinator", "adversary", "evaluator", a fraction such as "30%", or an array of these',
+        "nobody",
+    ),
 ]
 
 

@@ -6,7 +6,7 @@ with
         union
         select name from records where event = 'node.started'
         union
-        values ('coordinator'), ('supervisor'), ('evaluator'), ('operator')
+        values ('coordinator'), ('supervisor'), ('evaluator'), ('adversary'), ('operator')
     ),
     told as (from records where event not in ('frame.refused', 'update.refused', 'order.received')),
     mentions as (

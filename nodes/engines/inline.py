@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from nodes.adversary import AdversaryShell
 from nodes.client_host import HostShell
 from nodes.coordinator import CoordinatorShell
 from nodes.director import Director
@@ -23,7 +24,7 @@ from nodes.watcher import Watcher
 from protocol.codec import Codec
 from protocol.errors import UserError
 from protocol.journal import Journal
-from protocol.messages import COORDINATOR, SUPERVISOR, Cue, Lost, Message, Progress, Ready, Stop
+from protocol.messages import ADVERSARY, COORDINATOR, SUPERVISOR, Cue, Lost, Message, Progress, Ready, Stop
 from scenarios.plan import Plan, open_data
 from scenarios.roster import Client
 
@@ -88,7 +89,9 @@ class Federation:
         self.coordinator = self._new_coordinator(past)
         self.shells: dict[str, Shell] = {COORDINATOR: self.coordinator}
         for host in plan.hosts:
-            self.shells[host] = self._new_host(host)
+            self.shells[host] = self._new_node(host)
+        for node in plan.adversary:
+            self.shells[node] = self._new_node(node)
         self._evaluation = Evaluation(Evaluator(plan, self._data))
 
     @property
@@ -154,7 +157,7 @@ class Federation:
             else:
                 self._abandoned = Ending("aborted", f"the coordinator died; foltr resume {self.plan.run} goes on")
             return
-        assert isinstance(shell, HostShell)
+        assert isinstance(shell, HostShell | AdversaryShell)
         self.tell(Lost(node, shell.pid))
         if always:
             self.restart(node)
@@ -179,7 +182,7 @@ class Federation:
             self.coordinator.begin()
             self.director.remind()
         else:
-            self.shells[node] = self._new_host(node)
+            self.shells[node] = self._new_node(node)
             self.shells[node].begin()
 
     def prepare(self, client: Client) -> str:
@@ -189,7 +192,7 @@ class Federation:
 
     def start(self, client: Client) -> None:
         """Start the host of a new client."""
-        self.shells[client.id] = self._new_host(client.id)
+        self.shells[client.id] = self._new_node(client.id)
         self.shells[client.id].begin()
 
     def tell(self, message: Message) -> None:
@@ -240,8 +243,10 @@ class Federation:
         plan = self.plan if past is None else replace(self.plan, added=past.added, since=past.since, until=past.until)
         return CoordinatorShell(plan, _End(self, COORDINATOR), self.clock, past)
 
-    def _new_host(self, host: str) -> HostShell:
+    def _new_node(self, host: str) -> HostShell | AdversaryShell:
         self._pids += 1
+        if host == ADVERSARY:
+            return AdversaryShell(self.plan, _End(self, host), self.clock, self._pids)
         return HostShell(self.plan, host, self._data, _End(self, host), self.clock, self._pids)
 
 

@@ -382,7 +382,7 @@ def test_every_kind_is_used_and_described():
 def test_every_message_says_who_sends_it_and_what_answers():
     """Roles and answers exist, every field has a meaning, and the frame's array has room for the fields."""
     for message in MESSAGES.values():
-        assert {message.sender, message.recipient} <= {"host", "coordinator", "supervisor", "operator"}
+        assert {message.sender, message.recipient} <= {"host", "coordinator", "supervisor", "adversary", "operator"}
         assert message.answer in {"", *MESSAGES}
         assert len(fields(message)) <= 11
         assert all(one.metadata["meaning"] for one in fields(message))

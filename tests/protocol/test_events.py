@@ -17,11 +17,21 @@ from protocol.journal import read_journal
 from protocol.machine import Arrived, Began, Record, Say
 from protocol.messages import COORDINATOR, EVERYONE, MESSAGES, SUPERVISOR, Disturb, Heal, Train, Welcome
 from protocol.participation import Participation, Tried
-from scenarios.load import load_scenario
+from scenarios.load import from_dict, load_scenario, to_dict
 
 NODES = Path(__file__).parents[2] / "nodes"
+OF_A_PLOT = {
+    *(
+        f"{name}.{way}"
+        for name in ("confide", "instruct", "abstain", "attend", "brief", "craft")
+        for way in ("sent", "received")
+    ),
+    "adversary.joined",
+    "adversary.lost",
+    "attack.crafted",
+}
 BY_WEATHER = {f"frame.{what}" for what in ("delayed", "dropped", "duplicated", "reordered", "corrupted")}
-WRITERS = {"coordinator", "host", "supervisor", "evaluator", "operator", "every node"}
+WRITERS = {"coordinator", "host", "supervisor", "evaluator", "adversary", "operator", "every node"}
 
 
 def declared(event):
@@ -101,7 +111,15 @@ def test_the_machines_write_all_their_events_and_only_declared_fields():
     for one in records:
         assert set(one.fields) <= declared(one.event), one.event
     said = {f"{one.message.name}.sent" for one in history if isinstance(one, Say)}
-    by_shells = {"run.started", "run.resumed", "progress.sent", "lists.shown", *BY_WEATHER}
+    by_shells = {
+        "run.started",
+        "run.resumed",
+        "progress.sent",
+        "lists.shown",
+        "adversary.silent",
+        *BY_WEATHER,
+        *OF_A_PLOT,
+    }
     by_machines = {name for name, event in EVENTS.items() if event.writer in {"coordinator", "host"}} - by_shells
     assert by_machines <= run.events | said | {one.event for one in records}
 
@@ -121,10 +139,29 @@ def test_the_shells_write_only_declared_fields():
     assert found >= 5
 
 
-@pytest.fixture(scope="module", params=["inline", "processes"])
+def plotted(*timeline):
+    """A scenario with a plot, and what happens to it."""
+    tables = to_dict(load_scenario("quickstart", ["rounds=20"], engine="inline"))
+    attack = {"kind": "lie", "knowledge": "full", "without_adversary": "silent"}
+    tables["clients"] = [one | tables["clients"][0] for one in ({}, {"attack": attack})]
+    tables["clients"][1]["count"] = 2
+    tables["timeline"] = list(timeline)
+    return from_dict(tables)
+
+
+def test_a_plot_writes_all_its_events(tmp_path):
+    """Letters, decisions, the adversary's coming and its death."""
+    run, _ = launch(plotted({"at_round": 10, "kill": "adversary"}), tmp_path)
+    assert {one["event"] for path in (run / "journal").glob("*.jsonl") for one in read_journal(path)} >= OF_A_PLOT
+
+
+@pytest.fixture(scope="module", params=["inline", "processes", "plot"])
 def records(request, tmp_path_factory):
     """Everything that a real run writes."""
-    scenario = load_scenario("quickstart", ["rounds=20", f"federation.engine={request.param}"])
+    if request.param == "plot":
+        scenario = plotted()
+    else:
+        scenario = load_scenario("quickstart", ["rounds=20", f"federation.engine={request.param}"])
     run, ending = launch(scenario, tmp_path_factory.mktemp("runs"))
     assert ending.outcome == "completed"
     return {path.stem: list(read_journal(path)) for path in (run / "journal").glob("*.jsonl")}
@@ -147,7 +184,8 @@ def test_a_real_runs_records_are_numbered_and_written_by_whom_the_schema_says(re
         for record in journal:
             assert record["node"] == node
             writer = EVENTS[record["event"]].writer
-            assert writer in {"every node", node} or (writer == "host" and node not in WRITERS)
+            told = node not in WRITERS or record["event"] == "finish.received"  # which the adversary hears, too
+            assert writer in {"every node", node} or (writer == "host" and told)
 
 
 def test_lists_that_hold_several_clients_have_their_length(records):

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 from stage import START, Stage, terms
 
-from protocol import coordination, participation
+from protocol import collusion, coordination, participation
 from protocol.codec import Envelope
+from protocol.collusion import Collusion, Decided
 from protocol.coordination import Coordination
 from protocol.errors import REFUSALS, Refusal, TransitionError
 from protocol.machine import Arrived, Began, Instruction, Machine, Quit, Record, Stimulus, TimeCame, among
+from protocol.malice import Malice, MaliciousParticipation
 from protocol.messages import (
     COORDINATOR,
     MESSAGES,
@@ -27,11 +29,11 @@ from protocol.messages import (
     Welcome,
     kinds,
 )
-from protocol.participation import Participation, Trained, Tried
+from protocol.participation import Trained, Tried
 from protocol.terms import Aggregated
 
-MACHINES = {"coordinator": Coordination, "host": Participation}
-STATES = {"coordinator": coordination.State, "host": participation.State}
+MACHINES = {"coordinator": Coordination, "host": MaliciousParticipation, "adversary": Collusion}
+STATES = {"coordinator": coordination.State, "host": participation.State, "adversary": collusion.State}
 ROWS = {"theta": np.zeros((1, 2)), "interactions": np.array([1]), "online": np.array([0.5])}
 ANY = {
     "integer": 1,
@@ -60,6 +62,7 @@ OWN = {
     Aggregated: Aggregated(0.0, START, {}),
     Trained: Trained(0.0, **ROWS),
     Tried: Tried(0.0, np.array([0]), np.zeros((1, 2))),
+    Decided: Decided(0.0, np.zeros((1, 2)), {}),
 }
 PEERS = {"host": "host-1", "coordinator": COORDINATOR, "supervisor": SUPERVISOR, "stranger": "host-9"}
 
@@ -78,8 +81,13 @@ def machine_in(role, state):
         if state == "finished":
             stage.stop()
         made = stage.machine
+    elif role == "adversary":
+        made = Collusion(1)
+        made.step(Began(0.0))
+        for name in {"lurking": [], "crafting": ["brief"], "finished": ["finish"]}[state]:
+            made.step(arrived(COORDINATOR, SAID[name]))
     else:
-        made = Participation(np.array([0]), 2, pid=1)
+        made = MaliciousParticipation(np.array([0]), 2, 1, Malice(np.array([0]), bool))
         made.step(Began(0.0))
         way = {"joining": [], "ready": ["welcome"], "training": ["train"], "finished": ["finish"]}[state]
         for name in way:
@@ -164,11 +172,12 @@ def test_a_table_has_only_known_states_and_stimuli(role, machine):
     for state, kind in machine.transitions:
         assert state in STATES[role]
         if issubclass(kind, Message):
-            assert kind.recipient == role
+            assert kind.recipient == role or kind is Finish  # which the adversary hears, too
         else:
             assert kind in OWN
     told = {kind for _, kind in machine.transitions if issubclass(kind, Message)}
-    assert told == {one for one in MESSAGES.values() if one.recipient == role}
+    assert told - {Finish} == {one for one in MESSAGES.values() if one.recipient == role} - {Finish}
+    assert Finish in told or role == "coordinator"
 
 
 @pytest.mark.parametrize(("role", "machine"), MACHINES.items())
