@@ -45,6 +45,7 @@ class Summary:
     updates_missing: int
     checks: dict[str, str] = field(default_factory=dict)  # each check of the log and its verdict
     broken: tuple[str, ...] = ()  # the first offender of each check that failed
+    local_epsilon: float | None = None  # of what a client of es tells of one interaction, where it does not tell all
 
     def as_dict(self) -> dict[str, Any]:
         """The summary as JSON has it."""
@@ -56,7 +57,8 @@ def summarise(run: Run) -> Summary:
     told = (run.rows("select name, outcome, reason, seconds, scenario from run") or [{}])[0]
     (extent,) = run.rows(sql_text("extent"))
     final = {row["name"]: (row["round"], row["value"]) for row in run.rows(sql_text("final_metrics"))}
-    expect = json.loads(told.get("scenario") or "{}").get("expect", {})
+    scenario = json.loads(told.get("scenario") or "{}")
+    expect, learner = scenario.get("expect", {}), scenario.get("learner", {})
     expectations = tuple(_compared(expect, final, extent["rounds"])) + tuple(_occurred(run, expect.get(SOMETIMES, ())))
     return Summary(
         run=str(run.path),
@@ -71,6 +73,7 @@ def summarise(run: Run) -> Summary:
         expectations=expectations,
         rounds_with_missing=extent["rounds_with_missing"],
         updates_missing=extent["updates_missing"],
+        local_epsilon=_local_epsilon(run) if learner.get("kind") == "es" else None,
     )
 
 
@@ -83,6 +86,19 @@ def with_checks(summary: Summary, checks: "list[Check]") -> Summary:
         checks={one.name: one.verdict for one in checks},
         broken=broken,
     )
+
+
+def _local_epsilon(run: Run) -> float | None:
+    """What the last round's step of es tells of its clients' privacy."""
+    query = """
+        select (aggregation ->> '$.epsilon')::double as epsilon
+        from rounds
+        where phase = 'training'
+        order by round desc
+        limit 1
+    """
+    rows = run.rows(query)
+    return rows[0]["epsilon"] if rows else None
 
 
 def _compared(expect: dict[str, Any], final: dict[str, tuple[int, float]], last: int) -> list[Expectation]:

@@ -18,6 +18,8 @@ def summary_text(summary: Summary, command: str, reference: str) -> str:
     facts += [(_label(name), f"{value:,.4f}") for name, value in summary.metrics.items()]
     if summary.updates_missing:
         facts.append(("missing", f"{summary.updates_missing:,} updates in {summary.rounds_with_missing:,} rounds"))
+    if summary.local_epsilon is not None:
+        facts.append(("privacy", f"local ε = {summary.local_epsilon:.3f} for what a client tells of one interaction"))
     facts.append(("model", f"{summary.model or 'none'}"))
     facts.append(("run", summary.run))
     facts.append(("verdict", summary.verdict))

@@ -28,6 +28,8 @@ from scenarios.schema import Scenario
 __all__ = ["Schedule", "fuzz", "make_schedule", "try_schedule"]
 
 SOURCE: Final = "synthetic:mq2007?queries=12&documents=6"
+EVOLVING: Final = 0.25
+"""How many of the schedules learn by evolution strategies, whose coordinator has something to remember."""
 MOST_FRAMES: Final = 200_000
 """Frames after which a run of a dozen rounds will not finish any more."""
 
@@ -89,6 +91,8 @@ def make_schedule(seed: int) -> Schedule:
     }
     if clients > 2 and random.random() < 0.5:
         tables |= _plot(random, clients, rounds, timeline, wait=wait, always=always)
+    elif random.random() < EVOLVING:
+        tables["learner"] = {"kind": "es", "interactions": 2, "p": 0.5}
     return Schedule(seed, tables, frozenset(crashes.tolist()))
 
 

@@ -21,6 +21,7 @@ from learning.clicks import ClickModel, click_model
 from learning.data import Dataset, open_dataset
 from learning.learners import LEARNERS, Cohort, Learner, Poisoned
 from learning.learners.es import largest_fitness
+from learning.learners.randomised_response import epsilon
 from learning.metrics import OfflineEvaluator, discounts
 from learning.rankers import Ranker, make_ranker
 from learning.streams import client_key
@@ -81,7 +82,9 @@ class Plan:
         """How updates become the next model: a fresh rule, for one pass over the rounds."""
         learner = self.scenario.learner
         if learner.kind == "es":
-            return Adam(sigma=learner.sigma or 0.0, learning_rate=learner.learning_rate)
+            protects = learner.p is not None and learner.p < 1.0
+            own = epsilon(learner.p or 0.0, self.scenario.evaluation.at + 1) if protects else None
+            return Adam(sigma=learner.sigma or 0.0, learning_rate=learner.learning_rate, epsilon=own)
         return make_rule(self.scenario.aggregation.rule)
 
     @property

@@ -28,11 +28,15 @@ FIRST, SECOND, SMALL = 0.9, 0.999, 1e-8  # β₁, β₂ and what keeps the quoti
 
 @dataclass(slots=True)
 class Adam:
-    """Takes trials [n, 3], each a seed, f̂⁺ and f̂⁻, for updates; remembers the moments m and v of the gradients."""
+    """Takes trials [n, 3], each a seed, f̂⁺ and f̂⁻, for updates; remembers the moments m and v of the gradients.
+
+    epsilon  the local ε of what is told of one interaction, for the log; none: the truth is told
+    """
 
     _: KW_ONLY
     sigma: float
     learning_rate: float
+    epsilon: float | None = None
     remembers: ClassVar[bool] = True
     _mean: Reals = field(default_factory=lambda: np.zeros(1), init=False)
     _square: Reals = field(default_factory=lambda: np.zeros(1), init=False)
@@ -49,6 +53,7 @@ class Adam:
         theta = updates.before + self.learning_rate * mean / (np.sqrt(square) + SMALL)
         told = math.fsum(trials[:, 1:].ravel()) / (2 * len(trials))
         info = {"clients": len(trials), "fitness": told, "gradient": math.sqrt(math.fsum(g * g))}
+        info |= {} if self.epsilon is None else {"epsilon": self.epsilon}
         return Aggregate(theta, info=info)
 
 

@@ -2,6 +2,7 @@
 
 import json
 from itertools import pairwise
+from math import log
 
 import pytest
 
@@ -9,7 +10,9 @@ from analysis.check import problems
 from analysis.pack import pack
 from analysis.rerun import variation
 from analysis.runs import open_run
+from analysis.summary import summarise
 from analysis.verify import verify
+from analysis.wording import summary_text
 from nodes.launch import launch
 from protocol.journal import journal_path, read_journal
 from scenarios.load import from_dict
@@ -85,6 +88,14 @@ def test_the_coordinator_hears_nothing_but_seeds_and_figures(calm):
     assert online == [{"n": 36}]
     assert any((row["f_plus"] + row["f_minus"]) / 2 != row["maxrr"] for row in rows)  # privatised
     assert all(row["theta"] is None and row["seed"] < 2**53 for row in rows)
+
+
+def test_the_summary_tells_what_is_private(calm):
+    """P = 0.5 of eleven values is a local ε of ln 10 for one interaction; where the truth is told there is none."""
+    with open_run(calm) as run:
+        summary = summarise(run)
+    assert summary.local_epsilon == pytest.approx(log(10))
+    assert "local ε = 2.303 for what a client tells of one interaction" in summary_text(summary, "foltr", "latest")
 
 
 def test_what_cannot_be_replayed_is_refused_in_one_sentence(calm):
