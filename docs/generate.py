@@ -109,7 +109,7 @@ def protocol_frames() -> str:
     shapes = {"linear ranker": 46, "neural ranker, 64 units": 48 * 64}
     answers = {
         f"`update`, {ranker} ({dimension:,} weights)": Update(
-            1, clients, np.zeros((ANSWERING, dimension)), clients, np.zeros(ANSWERING)
+            1, clients, np.zeros((ANSWERING, dimension)), clients, np.zeros(ANSWERING), 0
         )
         for ranker, dimension in shapes.items()
     } | {"`trial`, any ranker": Trial(1, clients, clients, np.zeros((ANSWERING, 2)))}

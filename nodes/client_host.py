@@ -7,11 +7,13 @@ from numpy.typing import NDArray
 
 from learning.data import Dataset
 from learning.learners import LocalUpdates
-from nodes.shell import Link, Shell
+from learning.streams import client_key
+from nodes.shell import Act, Link, Shell
 from protocol.codec import Codec
 from protocol.journal import Journal
+from protocol.machine import Instruction
 from protocol.malice import MaliciousParticipation
-from protocol.participation import LocalTraining, Participation, Trained, Tried
+from protocol.participation import Drawn, DrawShares, LocalTraining, Participation, Trained, Tried
 from scenarios.plan import Plan
 
 __all__ = ["HostShell"]
@@ -25,12 +27,16 @@ class HostShell(Shell):
         self._clients = plan.hosts[host]
         self._first = self._clients[0].number
         self._attacks = plan.lone_attackers(host)
+        self._noise = plan.noise
+        self._keys = [client_key(client.id) for client in self._clients]
+        self._dimension = plan.ranker.dimension
         self.pid = pid
         given = plan.numbers(host), plan.ranker.dimension, pid
         malice = plan.malice(host)
         machine = Participation(*given) if malice is None else MaliciousParticipation(*given, malice)
         codec = Codec(plan.largest_frame)
-        super().__init__(machine, Journal(plan.run, host), link, codec, clock, {LocalTraining: self._train})
+        acts: dict[type[Instruction], Act] = {LocalTraining: self._train, DrawShares: self._draw}
+        super().__init__(machine, Journal(plan.run, host), link, codec, clock, acts)
 
     def _train(self, instruction: LocalTraining) -> Callable[[float], Trained | Tried]:
         # A host's clients are contiguous in the roster, so that a client's place here is its number less the first.
@@ -41,6 +47,10 @@ class HostShell(Shell):
             return self._tried(instruction, made)
         if self._attacks:
             self._attack(instruction, made.thetas)
+        if self._noise is not None and instruction.promised:  # last: also whoever attacks alone adds its share
+            for row, place in enumerate((instruction.clients - self._first).tolist()):
+                key = self._keys[place]
+                made.thetas[row] += self._noise.share(key, instruction.round, self._dimension, instruction.promised)
         return lambda now: Trained(now, made.thetas, made.interactions, made.online)
 
     def _tried(self, instruction: LocalTraining, made: LocalUpdates) -> Callable[[float], Tried]:
@@ -57,3 +67,12 @@ class HostShell(Shell):
             attacker = self._attacks.get(number - self._first)
             if attacker is not None:
                 thetas[row] = attacker.sent(thetas[row], instruction.theta, instruction.round)
+
+    def _draw(self, instruction: DrawShares) -> Callable[[float], Drawn]:
+        """Noise in the place of shares that did not come."""
+        noise = np.zeros((len(instruction.clients), self._dimension))
+        for row, place in enumerate((instruction.clients - self._first).tolist()):
+            if self._noise is not None:
+                of = (instruction.promised, instruction.lacking, instruction.givers)
+                noise[row] = self._noise.top_up(self._keys[place], instruction.round, self._dimension, *of)
+        return lambda now: Drawn(now, noise)

@@ -3,12 +3,13 @@
 import platform
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
 from typing import Any, Final
 
-from learning.aggregation import Updates
 from learning.errors import LearningError
+from nodes.closing import Closing
 from nodes.past import Past, closed_rounds
 from nodes.shell import Act, Link, Shell
 from nodes.weather import Weather
@@ -46,12 +47,13 @@ class CoordinatorShell(Shell):
         past: Past | None = None,
         admit: Callable[[str, str], None] | None = None,
     ) -> None:
-        self._rule = plan.rule()
+        rule = plan.rule()
+        self._closing = Closing(plan, rule, past.privacy if past else ())
         self._admit = admit
         self._told = 0.0
         journal = Journal(plan.run, COORDINATOR)
         self.weather = Weather(link, super().on_frame, journal, clock, plan.scenario.seed)
-        terms = plan.terms
+        terms = replace(plan.terms, exhausted=self._closing.exhausted(past.closed + 1 if past else 1))
         self.coordination = (
             Coordination(terms, plan.start) if past is None else Coordination(terms, past.theta, past.closed)
         )
@@ -61,9 +63,9 @@ class CoordinatorShell(Shell):
             Impose: self._impose,
         }
         super().__init__(self.coordination, journal, self.weather, Codec(plan.largest_frame), clock, acts)
-        if past is not None and self._rule.remembers:
+        if past is not None and rule.remembers:
             for updates in closed_rounds(plan.run, past.closed):
-                self._rule(updates)
+                rule(updates)
         if past is None:
             journal.append("run.started", **run_record(plan))
             journal.append("clients.enrolled", **_enrolment(plan))
@@ -105,18 +107,9 @@ class CoordinatorShell(Shell):
 
     def _aggregate(self, instruction: Aggregate) -> Callable[[float], Aggregated]:
         try:
-            made = self._rule(
-                Updates(
-                    instruction.thetas,
-                    instruction.interactions,
-                    instruction.clients,
-                    instruction.before,
-                    instruction.round,
-                )
-            )
+            return self._closing.close(instruction)
         except LearningError as error:
             raise UserError(f"round {instruction.round} cannot be aggregated: {error}") from error
-        return lambda now: Aggregated(now, made.theta, made.info)
 
     def _let_in(self, instruction: Admit) -> None:
         if self._admit is not None:

@@ -27,6 +27,7 @@ class Past:
     hosts      how many hosts the scenario's own clients live on
     performed  rounds before which the timeline has done its part already
     outcome    how it ended, if it did
+    privacy    what each closed round cost, as its record tells; empty without a mechanism
     """
 
     closed: int
@@ -37,18 +38,21 @@ class Past:
     hosts: int
     performed: frozenset[int]
     outcome: str
+    privacy: tuple[dict[str, Any], ...] = ()
 
 
 def read_past(run: Path) -> Past:
     """Read the logs of a run as far as they are whole."""
     closed, theta, outcome, enrolled, hosts = -1, None, "", 0, 1
     added: list[Client] = []
+    privacy: list[dict[str, Any]] = []
     since: dict[str, int] = {}
     until: dict[str, int] = {}
     for record in _records(run, COORDINATOR, _OF_INTEREST):
         match record["event"]:
             case "round.closed":
                 closed, theta, outcome = record["round"], record["theta"], ""
+                privacy += [record["privacy"]] if "privacy" in record else []
             case "run.finished":
                 outcome = record["outcome"]
             case "client.left":
@@ -67,7 +71,7 @@ def read_past(run: Path) -> Past:
     if theta is None:
         raise UserError(f"{run} has no model to go on from; run its scenario again")
     performed = frozenset(record["round"] for record in _records(run, SUPERVISOR, ("timeline.performed",)))
-    return Past(closed, np.array(theta), tuple(added), since, until, hosts, performed, outcome)
+    return Past(closed, np.array(theta), tuple(added), since, until, hosts, performed, outcome, tuple(privacy))
 
 
 def closed_rounds(run: Path, last: int) -> Iterator[Updates]:

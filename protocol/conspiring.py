@@ -21,7 +21,8 @@ from protocol.letters import Abstain, Attend, Brief, Confide, Craft, Instruct
 from protocol.machine import Arrived, Handler, Instruction, Record, Say, among, received, refused
 from protocol.message import Floats, Integers
 from protocol.messages import ADVERSARY, Lost
-from protocol.rounds import Rounds, State
+from protocol.rounds import State
+from protocol.sharing import Sharing
 from protocol.terms import Terms
 
 __all__ = ["Conspiring"]
@@ -30,7 +31,7 @@ NO_ADVERSARY: Final = "no adversary"
 """Why members decide by themselves, as the log has it."""
 
 
-class Conspiring(Rounds):
+class Conspiring(Sharing):
     """Rounds with a plot in them, if the terms have one."""
 
     def __init__(self, terms: Terms, theta: Floats, closed: int | None = None) -> None:
@@ -59,8 +60,8 @@ class Conspiring(Rounds):
         self._confided, self._briefed, self._crafted, self._released = {}, (), {}, set()
         return super()._open_round(now)
 
-    def _close_if_complete(self) -> list[Instruction]:
-        return super()._close_if_complete() or (self._conspire() if self._is_on else [])
+    def _close_if_complete(self, now: float) -> list[Instruction]:
+        return super()._close_if_complete(now) or (self._conspire() if self._is_on else [])
 
     def _waiting_for(self) -> tuple[str, ...]:
         missing = self._is_on and not self._attending and not self._alone and any(map(self._waits, self._confided))
@@ -130,7 +131,7 @@ class Conspiring(Rounds):
         if abstain.round != self.closed + 1:
             return [refused(stimulus, Refusal.STALE_ROUND, f"round {abstain.round}, closed is {self.closed}")]
         self.ledger.excuse(host, abstain.clients)
-        return [received(stimulus, clients=self.members.names(abstain.clients)), *self._close_if_complete()]
+        return [received(stimulus, clients=self.members.names(abstain.clients)), *self._close_if_complete(stimulus.now)]
 
     def _lose_adversary(self, stimulus: Arrived) -> list[Instruction]:
         """Stop counting on a dead adversary; its members decide by themselves, unless it will come back."""

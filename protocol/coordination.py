@@ -33,7 +33,8 @@ from protocol.messages import (
     Update,
     Welcome,
 )
-from protocol.rounds import NOTICE_AFTER, State
+from protocol.rounds import OPEN, State
+from protocol.sharing import Sharing
 from protocol.terms import Admit, Aggregated, Impose
 
 __all__ = ["Coordination", "State"]
@@ -75,7 +76,7 @@ class Coordination(Conspiring):
         self.lost.discard(host)
         self.silent.discard(host)
         did.append(Say((host,), Welcome(self.closed), stimulus.envelope.id))
-        if self.state is State.TRAINING:
+        if self.state in OPEN:
             return did + self._ask_again(host, stimulus.envelope.id)
         return did + self._open_when_possible(stimulus.now)
 
@@ -94,10 +95,11 @@ class Coordination(Conspiring):
             return [refused(stimulus, *problem, clients=names), *back]
         self.ledger.enter(host, update)
         fields = {"clients": names, "interactions": update.interactions, "norm": norm, "online": update.online}
-        every = self.terms.keep_weights_every
-        if every and update.round % every == 0:
+        if update.promised:
+            fields["promised"] = update.promised
+        if self._keeps_weights(update.round):
             fields["thetas"] = update.theta
-        return [received(stimulus, **fields), *back, *self._close_if_complete()]
+        return [received(stimulus, **fields), *back, *self._close_if_complete(stimulus.now)]
 
     def _trial(self, stimulus: Arrived) -> list[Instruction]:
         """Keep a trial that was asked for and close the round if it was the last; refuse any other."""
@@ -111,33 +113,34 @@ class Coordination(Conspiring):
         self.ledger.enter(host, trial)
         counts = self.members.interactions[trial.clients]
         fields = {"clients": names, "interactions": counts, "seeds": trial.seeds, "fitness": trial.fitness}
-        return [received(stimulus, **fields), *back, *self._close_if_complete()]
+        return [received(stimulus, **fields), *back, *self._close_if_complete(stimulus.now)]
 
     def _aggregated(self, stimulus: Aggregated) -> list[Instruction]:
-        """Log the model; open the next round, or finish after the last one or if the model is not finite."""
+        """Log the model; open the next round, or finish: after the last, without budget, or if it is not finite."""
+        if stimulus.exceeded:
+            return self._finish("completed", stimulus.exceeded)
         if stimulus.theta.shape != self.theta.shape or not np.isfinite(stimulus.theta).all():
             return self._finish("aborted", f"the aggregate of round {self.closed + 1} is not a finite model")
         self.theta = stimulus.theta
         self.closed += 1
-        did: list[Instruction] = [self._model_record(self.ledger.participants(), self.ledger.missing(), stimulus.info)]
+        self._exhausted = stimulus.exhausted
+        kept, left = self.ledger.participants(), self.ledger.missing()
+        if self._noise.discarded:
+            kept, left = [], self.members.names(np.flatnonzero(self.members.active))
+        did: list[Instruction] = [self._model_record(kept, left, stimulus.info, stimulus.privacy)]
         if self.closed >= self.terms.rounds:
             return did + self._finish("completed", "")
         return did + self._next_round(stimulus.now)
 
     def _time(self, stimulus: TimeCame) -> list[Instruction]:
         """Tell for whom the round waits; at the deadline of `skip`, go on without them or give up."""
-        did: list[Instruction] = []
-        if not self._noticed and stimulus.now >= self._opened + NOTICE_AFTER:
-            self._noticed = True
-            did.append(Record("run.waiting", {"round": self.closed + 1, "waiting": list(self._waiting_for())}))
+        did = self._notice(stimulus.now)
         if self.terms.wait or stimulus.now < self._deadline:
             return did
         self._noticed = True
         if more := self._grant_time(stimulus.now):
-            return did + more + self._close_if_complete()
-        for host in sorted(self.ledger.awaited):
-            self.silent.add(host)
-            did.append(self._about("client.silent", host))
+            return did + more + self._close_if_complete(stimulus.now)
+        did += self._silence(self.ledger.awaited)
         self.ledger.awaited.clear()
         if self.ledger.count < self.ledger.quorum:
             return did + self._finish(
@@ -145,7 +148,7 @@ class Coordination(Conspiring):
                 f"round {self.closed + 1} needs {self.ledger.quorum} of {int(self.members.active.sum())} clients "
                 f"(quorum {self.terms.quorum:g}), and {self.ledger.count} answered within {self.terms.deadline:g} s",
             )
-        return did + self._close()
+        return did + self._close(stimulus.now)
 
     def _lose(self, stimulus: Arrived) -> list[Instruction]:
         """Stop counting on a host whose process is dead; what it owed is not waited for, except under `wait`."""
@@ -190,7 +193,7 @@ class Coordination(Conspiring):
         problem = self.members.problem(enrol)
         if problem:
             return [refused(stimulus, Refusal.UNEXPECTED, problem)]
-        first = self.closed + (2 if self.state is State.TRAINING else 1)
+        first = self.closed + (2 if self.state in OPEN else 1)
         self.members.enrol(enrol.host, enrol.clients, enrol.interactions, first)
         self.ledger.grow()
         self.recruit(enrol.clients, enrol.attacks)
@@ -216,13 +219,13 @@ class Coordination(Conspiring):
         for client in filter(self.members.stays, leave.clients):
             host = self.members.host_of(client)
             owed = host in self.ledger.awaited and host in self.present
-            counted = self.state is State.TRAINING and (owed or self.ledger.has(client))
+            counted = self.state in OPEN and (owed or self.ledger.has(client))
             first = self.closed + (2 if counted else 1)
             self.members.leave(client, first, self.closed + 1)
             did.append(self._left(client, first, leave.by))
             if self.state is State.TRAINING:
                 self.ledger.strike(host)
-        return did + (self._dismiss() if self.state is not State.TRAINING else []) + self._go_on(stimulus.now)
+        return did + (self._dismiss() if self.state not in OPEN else []) + self._go_on(stimulus.now)
 
     def _disturb(self, stimulus: Arrived) -> list[Instruction]:
         """Let the shell treat frames badly, or stop doing so."""
@@ -250,5 +253,7 @@ class Coordination(Conspiring):
         **{(State.TRAINING, stimulus): handler for stimulus, handler in _outside_rounds.items()},
         **{(State.TRAINING, stimulus): handler for stimulus, handler in Conspiring.while_open.items()},
         (State.TRAINING, TimeCame): _time,
+        **{(State.TOPPING_UP, stimulus): handler for stimulus, handler in _outside_rounds.items()},
+        **{(State.TOPPING_UP, stimulus): handler for stimulus, handler in Sharing.while_short.items()},
         (State.AGGREGATING, Aggregated): _aggregated,
     }

@@ -33,6 +33,7 @@ class Refusal(StrEnum):
     NOT_ASKED = "not-asked"
     WRONG_DIMENSION = "wrong-dimension"
     WRONG_COUNT = "wrong-count"
+    WRONG_SHARES = "wrong-shares"
     NOT_FINITE = "not-finite"
     OUT_OF_RANGE = "out-of-range"
 
@@ -50,6 +51,7 @@ REFUSALS: dict[Refusal, str] = {
     Refusal.NOT_ASKED: "the client was not asked in this round",
     Refusal.WRONG_DIMENSION: "the arrays do not have the shape that the model and the clients give",
     Refusal.WRONG_COUNT: "the client claims another number of interactions than it was asked for",
+    Refusal.WRONG_SHARES: "the noise is for another number of shares than was asked for",
     Refusal.NOT_FINITE: "a number is infinite or not a number",
     Refusal.OUT_OF_RANGE: "a seed or a figure is not one that a client can have",
 }

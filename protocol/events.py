@@ -69,6 +69,13 @@ FIELDS: Final[dict[str, tuple[str, str]]] = {
     "participants": ("VARCHAR[]", "clients whose updates are in the model"),
     "missing": ("VARCHAR[]", "clients that were asked or enrolled, and are not in the model"),
     "aggregation": ("JSON", "what the aggregation rule tells of its work"),
+    "privacy": ("JSON", "what a round's model costs, and the noise shares in it; the columns of the view privacy"),
+    "promised": ("INTEGER", "noise shares that make the whole noise"),
+    "received": ("INTEGER", "noise shares that came"),
+    "lacking": ("INTEGER", "noise shares that did not come and are replaced"),
+    "givers": ("INTEGER", "clients among whom the replacement is divided"),
+    "noise": ("DOUBLE[][]", "what clients gave in the place of missing shares, one row a client"),
+    "remedy": ("VARCHAR", "what is done about missing shares: proceed, top-up or abort"),
     "rounds": ("INTEGER[]", "the rounds of the models measured"),
     "values": ("DOUBLE[]", "the measured values, one a round"),
     "split": ("VARCHAR", "the data split measured on"),
@@ -98,10 +105,12 @@ class Event:
 
 _PAYLOAD: Final = {
     "join.received": ("clients", "pid"),
-    "update.received": ("clients", "interactions", "norm", "online", "thetas"),
+    "update.received": ("clients", "interactions", "norm", "online", "promised", "thetas"),
     "trial.received": ("clients", "interactions", "seeds", "fitness"),
     "update.sent": ("clients",),
     "train.sent": ("clients",),
+    "topup.sent": ("clients", "promised", "lacking", "givers"),
+    "shares.received": ("clients", "promised", "lacking", "givers", "noise"),
     "lost.sent": ("name",),
     "lost.received": ("name",),
     "stop.sent": ("reason",),
@@ -151,8 +160,12 @@ EVENTS: Final[dict[str, Event]] = {
     "round.closed": Event(
         "a model was made; round 0 is the start",
         "coordinator",
-        ("theta", "model", "participants", "missing", "aggregation"),
+        ("theta", "model", "participants", "missing", "aggregation", "privacy"),
     ),
+    "noise.short": Event(
+        "fewer noise shares came than the promised noise needs", "coordinator", ("promised", "received", "remedy")
+    ),
+    "round.discarded": Event("a round is closed without its updates; the model stays", "coordinator", ("reason",)),
     "client.joined": Event("a host's clients are here for the first time", "coordinator", ("name", "clients")),
     "client.rejoined": Event("a lost or silent host's clients are back", "coordinator", ("name", "clients")),
     "client.lost": Event("a host's process is dead", "coordinator", ("name", "clients")),

@@ -32,6 +32,7 @@ class Ledger:
 
     def __init__(self, members: Membership, dimension: int, quorum: float, fitness: float = 0.0) -> None:
         self.round = 0
+        self.promised = 0  # noise shares that make the whole noise
         self.awaited: set[str] = set()  # hosts that were asked and still owe something
         self.answered = np.zeros(0, dtype=bool)
         self._members = members
@@ -51,10 +52,11 @@ class Ledger:
         self.answered = np.concatenate([self.answered, np.zeros(more, dtype=bool)])
         self._thetas = np.concatenate([self._thetas, np.empty((more, self._dimension))])
 
-    def open(self, number: int, hosts: tuple[str, ...]) -> None:
-        """Begin a round in which all active clients of these hosts are asked."""
+    def open(self, number: int, hosts: tuple[str, ...], promised: int = 0) -> None:
+        """Begin a round in which all active clients of these hosts are asked, with so many noise shares promised."""
         members = self._members
         self.round = number
+        self.promised = promised
         self.awaited = set(hosts)
         self.answered[:] = False
         self._owed = dict.fromkeys(members.hosts, 0) | {host: len(members.numbers(host)) for host in hosts}
@@ -126,6 +128,8 @@ class Ledger:
             return Refusal.WRONG_DIMENSION, f"theta must be {(count, dimension)}, got {shapes[0]}"
         if update.interactions.tobytes() != self._members.interactions[update.clients].tobytes():
             return Refusal.WRONG_COUNT, f"got {update.interactions.tolist()[:10]}"
+        if update.promised != self.promised:
+            return Refusal.WRONG_SHARES, f"one of {self.promised} was asked for, got one of {update.promised}"
         return None
 
     def _trial_problem(self, trial: Trial) -> tuple[Refusal, str] | None:
@@ -156,6 +160,10 @@ class Ledger:
         self._owed[host] -= len(update.clients)
         if not self._owed[host]:
             self.awaited.discard(host)
+
+    def add(self, clients: Integers, noise: Floats) -> None:
+        """Add noise [n, d] to the updates of these clients."""
+        self._thetas[clients] += noise
 
     @property
     def complete(self) -> bool:

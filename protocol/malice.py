@@ -5,7 +5,7 @@ comes back is their update. Without an adversary they send what they learned, or
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import ClassVar
 
@@ -54,7 +54,7 @@ class MaliciousParticipation(Participation):
     def _trained(self, stimulus: Trained) -> list[Instruction]:
         """Answer for the honest clients; let members ask the adversary, and rogues send what they may not."""
         number, asked = self._asked
-        whole = Update(number, asked, stimulus.theta, stimulus.interactions, stimulus.online)
+        whole = Update(number, asked, stimulus.theta, stimulus.interactions, stimulus.online, self._promised)
         secret = np.isin(asked, self._malice.members) & self._malice.is_on(number)
         self.state, self._spoke, self._secret = State.READY, stimulus.now, None
         did: list[Instruction] = []
@@ -109,10 +109,15 @@ class MaliciousParticipation(Participation):
 
 def _rows(update: Update, which: np.ndarray) -> Update:
     """An update of some of its clients."""
-    parts = (update.clients, update.theta, update.interactions, update.online)
-    return Update(update.round, *(part[which] for part in parts))
+    return replace(
+        update,
+        clients=update.clients[which],
+        theta=update.theta[which],
+        interactions=update.interactions[which],
+        online=update.online[which],
+    )
 
 
 def _sending(update: Update, theta: Floats) -> Update:
     """The update with other models in it."""
-    return Update(update.round, update.clients, theta, update.interactions, update.online)
+    return replace(update, theta=theta)

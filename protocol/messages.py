@@ -34,7 +34,9 @@ __all__ = [
     "Order",
     "Progress",
     "Ready",
+    "Shares",
     "Stop",
+    "TopUp",
     "Train",
     "Trial",
     "Update",
@@ -93,6 +95,7 @@ class Train(Message):
     round: int = wire("integer", "the round, from 1; its models are `round - 1` before and `round` after")
     theta: Floats = wire("vector", "the model to start from, float64[d]")
     clients: Integers = wire("integers", "who of this host is asked; empty: all of them")
+    promised: int = wire("integer", "how many noise shares make the whole noise; 0: clients add none")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,6 +112,43 @@ class Update(Message):
     theta: Floats = wire("matrix", "the local models, float64[n, d]")
     interactions: Integers = wire("integers", "how many interactions each client had, int64[n]")
     online: Floats = wire("vector", "each client's mean online nDCG@10 in this round, float64[n]")
+    promised: int = wire("integer", "as many shares as the question said: each model has noise as one of them")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TopUp(Message):
+    """Some noise shares of the round will not come: give noise in their place, before the round closes.
+
+    Asked of clients whose updates are here. If one of them is lost before it has given, the rest are asked anew.
+    """
+
+    name: ClassVar[str] = "topup"
+    sender: ClassVar[str] = "coordinator"
+    recipient: ClassVar[str] = "host"
+    answer: ClassVar[str] = "shares"
+
+    round: int = wire("integer", "the open round")
+    clients: Integers = wire("integers", "who of this host is asked")
+    promised: int = wire("integer", "how many noise shares make the whole noise")
+    lacking: int = wire("integer", "how many of them will not come")
+    givers: int = wire("integer", "how many clients replace them together")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shares(Message):
+    """Noise in the place of shares that will not come, one row a client, to be added to its model."""
+
+    name: ClassVar[str] = "shares"
+    sender: ClassVar[str] = "host"
+    recipient: ClassVar[str] = "coordinator"
+    answer: ClassVar[str] = ""
+
+    round: int = wire("integer", "the round it answers")
+    clients: Integers = wire("integers", "whose rows these are, int64[n]")
+    promised: int = wire("integer", "as the question said")
+    lacking: int = wire("integer", "as the question said")
+    givers: int = wire("integer", "as the question said")
+    noise: Floats = wire("matrix", "the noise, float64[n, d]")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -294,8 +334,8 @@ class Answer(Message):
 
 
 _ALL = (
-    Join, Welcome, Train, Update, Trial, Finish, Lost, Stop, Progress, Cue, Ready, Enrol, Leave, Disturb, Heal, Order,
-    Answer, Confide, Attend, Brief, Craft, Instruct, Abstain,
+    Join, Welcome, Train, Update, Trial, TopUp, Shares, Finish, Lost, Stop, Progress, Cue, Ready, Enrol, Leave, Disturb,
+    Heal, Order, Answer, Confide, Attend, Brief, Craft, Instruct, Abstain,
 )  # fmt: skip
 MESSAGES: dict[str, type[Message]] = {one.name: one for one in _ALL}
 """Every message by its name on the wire."""

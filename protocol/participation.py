@@ -27,9 +27,9 @@ from protocol.machine import (
     received,
     refused,
 )
-from protocol.messages import COORDINATOR, Finish, Join, Train, Trial, Update, Welcome
+from protocol.messages import COORDINATOR, Finish, Join, Shares, TopUp, Train, Trial, Update, Welcome
 
-__all__ = ["LocalTraining", "Participation", "State", "Trained", "Tried"]
+__all__ = ["DrawShares", "Drawn", "LocalTraining", "Participation", "State", "Trained", "Tried"]
 
 JOIN_EVERY: Final = 1.0
 """Seconds of silence after which a host says again that it is here."""
@@ -71,6 +71,25 @@ class LocalTraining(Instruction):
     round: int
     theta: Floats
     clients: Integers
+    promised: int  # how many noise shares make the whole noise; 0: none is added
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn(Stimulus):
+    """The result of a `DrawShares`, rows as its clients."""
+
+    noise: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class DrawShares(Instruction):
+    """Draw the noise of these clients, among so many givers, in the place of so many of the promised shares."""
+
+    round: int
+    clients: Integers
+    promised: int
+    lacking: int
+    givers: int
 
 
 class Participation(Machine):
@@ -86,6 +105,8 @@ class Participation(Machine):
         self.pid = pid
         self._spoke = 0.0
         self._asked: tuple[int, Integers] = (0, clients)  # the round and the clients of the question under way
+        self._promised = 0  # of how many noise shares each of its answers has one
+        self._wanted: TopUp | None = None  # the noise that is being drawn
         self._question = 0
 
     @property
@@ -118,14 +139,14 @@ class Participation(Machine):
         if train.theta.shape != (self.dimension,):
             return [refused(stimulus, Refusal.WRONG_DIMENSION, f"d = {self.dimension}, got {train.theta.shape}")]
         self.state = State.TRAINING
-        self._asked, self._question = (train.round, asked), stimulus.envelope.id
-        return [received(stimulus), LocalTraining(train.round, train.theta, asked)]
+        self._asked, self._question, self._promised = (train.round, asked), stimulus.envelope.id, train.promised
+        return [received(stimulus), LocalTraining(train.round, train.theta, asked, train.promised)]
 
     def _trained(self, stimulus: Trained) -> list[Instruction]:
         """Answer with the update and be ready again."""
         self.state = State.READY
         self._spoke = stimulus.now
-        answer = Update(*self._asked, stimulus.theta, stimulus.interactions, stimulus.online)
+        answer = Update(*self._asked, stimulus.theta, stimulus.interactions, stimulus.online, self._promised)
         return [Say((COORDINATOR,), answer, self._question)]
 
     def _tried(self, stimulus: Tried) -> list[Instruction]:
@@ -133,6 +154,29 @@ class Participation(Machine):
         self.state = State.READY
         self._spoke = stimulus.now
         return [Say((COORDINATOR,), Trial(*self._asked, stimulus.seeds, stimulus.fitness), self._question)]
+
+    def _top_up(self, stimulus: Arrived) -> list[Instruction]:
+        """Begin to draw the noise that is asked for; refuse that of others' clients, and numbers that make no sense."""
+        wanted = stimulus.envelope.message
+        assert isinstance(wanted, TopUp)
+        if not len(wanted.clients) or not among(wanted.clients, self.clients):
+            return [refused(stimulus, Refusal.NOT_YOURS, f"asked for {wanted.clients.tolist()[:10]}")]
+        if not (0 < wanted.lacking < wanted.promised and wanted.givers >= len(wanted.clients)):
+            detail = f"{wanted.lacking} of {wanted.promised} among {wanted.givers}"
+            return [refused(stimulus, Refusal.WRONG_SHARES, detail)]
+        self.state = State.TRAINING
+        self._wanted, self._question = wanted, stimulus.envelope.id
+        of = (wanted.promised, wanted.lacking, wanted.givers)
+        return [received(stimulus), DrawShares(wanted.round, wanted.clients, *of)]
+
+    def _drawn(self, stimulus: Drawn) -> list[Instruction]:
+        """Answer with the noise and be ready again."""
+        wanted = self._wanted
+        assert wanted is not None
+        self.state = State.READY
+        self._spoke = stimulus.now
+        of = (wanted.promised, wanted.lacking, wanted.givers)
+        return [Say((COORDINATOR,), Shares(wanted.round, wanted.clients, *of, stimulus.noise), self._question)]
 
     def _finish(self, stimulus: Arrived) -> list[Instruction]:
         """End."""
@@ -146,11 +190,14 @@ class Participation(Machine):
         (State.JOINING, TimeCame): _join,
         (State.JOINING, Welcome): _welcome,
         (State.JOINING, Train): _train,
+        (State.JOINING, TopUp): _top_up,
         (State.JOINING, Finish): _finish,
         (State.READY, TimeCame): _join,
         (State.READY, Welcome): _welcome,
         (State.READY, Train): _train,
+        (State.READY, TopUp): _top_up,
         (State.READY, Finish): _finish,
         (State.TRAINING, Trained): _trained,
+        (State.TRAINING, Drawn): _drawn,
         (State.TRAINING, Tried): _tried,
     }

@@ -37,9 +37,9 @@ from protocol.messages import (
     Trial,
     Update,
 )
-from protocol.terms import Aggregate, Terms, fingerprint
+from protocol.terms import Aggregate, NoiseCount, Terms, fingerprint
 
-__all__ = ["NOTICE_AFTER", "Rounds", "State"]
+__all__ = ["OPEN", "Rounds", "State"]
 
 NOTICE_AFTER: Final = 1.0
 """Seconds that a round is open before the console is told for whom it waits."""
@@ -54,8 +54,13 @@ class State(StrEnum):
     GATHERING = "gathering"
     STAGING = "staging"
     TRAINING = "training"
+    TOPPING_UP = "topping-up"
     AGGREGATING = "aggregating"
     FINISHED = "finished"
+
+
+OPEN: Final = (State.TRAINING, State.TOPPING_UP)
+"""The states in which a round is open."""
 
 
 class Rounds(Machine):
@@ -86,6 +91,8 @@ class Rounds(Machine):
         self._dead: dict[str, int] = {}  # the process of each host that died last
         self._staged = False  # whether what was due before the waiting round is done
         self._expected: set[str] = set()  # hosts that the waiting round waits for
+        self._exhausted = terms.exhausted
+        self._noise = NoiseCount(0, 0)  # the shares in the model that is being made
         self._opened = 0.0
         self._deadline = 0.0
         self._noticed = False
@@ -93,7 +100,7 @@ class Rounds(Machine):
     @property
     def wake_at(self) -> float | None:
         """The next moment at which an open round must be looked at."""
-        if self.state is not State.TRAINING:
+        if self.state not in OPEN:
             return None
         deadline = inf if self.terms.wait else self._deadline
         wake = deadline if self._noticed else min(deadline, self._opened + NOTICE_AFTER)
@@ -102,7 +109,7 @@ class Rounds(Machine):
     @property
     def progress(self) -> Progress:
         """How far the run is."""
-        waiting = self._waiting_for() if self._noticed and self.state is State.TRAINING else ()
+        waiting = self._waiting_for() if self._noticed and self.state in OPEN else ()
         return Progress(self.closed, len(self.present), waiting, self.outcome, self.reason)
 
     def role_of(self, peer: str) -> str:
@@ -111,6 +118,8 @@ class Rounds(Machine):
 
     def _next_round(self, now: float) -> list[Instruction]:
         """Open the next round; if the timeline has something to do before it, let that be done first."""
+        if self._exhausted:
+            return self._finish("completed", self._exhausted)
         if self.closed + 1 not in self.terms.cues:
             return self._open_round(now)
         self.state = State.STAGING
@@ -118,6 +127,8 @@ class Rounds(Machine):
 
     def _open_when_possible(self, now: float) -> list[Instruction]:
         """Open the first round once everyone who can come is here, a staged one once all who were started are."""
+        if self.state in OPEN:
+            return []
         if self.state is State.STAGING:
             return self._open_round(now) if self._staged and not any(map(self._to_come, self._expected)) else []
         here = self.present if self.terms.wait else self.present | self.lost
@@ -140,14 +151,26 @@ class Rounds(Machine):
         members = self.members
         here = [host for host in members.hosts if host in self.present and host not in self.silent]
         asked = tuple(host for host in here if len(members.numbers(host)))  # not those who come later
-        self.ledger.open(self.closed + 1, asked)
+        self.ledger.open(self.closed + 1, asked, self._promise())
         whole = tuple(host for host in asked if len(members.numbers(host)) == len(members.hosts[host]))
         if whole:  # else nobody to ask: someone joins before the deadline, or the run ends there
-            did.append(Say(whole, Train(self.closed + 1, self.theta, EVERYONE)))
+            did.append(Say(whole, Train(self.closed + 1, self.theta, EVERYONE, self.ledger.promised)))
         for host in asked if len(whole) < len(asked) else ():
             if host not in whole:
                 did.append(self._question(host, members.numbers(host), 0))
         return did
+
+    def _promise(self) -> int:
+        """How many noise shares make the whole noise of the round that opens: by those who take part, dead or alive."""
+        match self.terms.shares:
+            case "none":
+                return 0
+            case "whole":
+                return 1
+            case "expected":
+                return int(self.members.active.sum())
+            case "quorum":
+                return self.ledger.quorum
 
     def _ask_again(self, host: str, answers: int) -> list[Instruction]:
         """Give a host that speaks up the work it still owes in the open round."""
@@ -155,7 +178,7 @@ class Rounds(Machine):
         return [self._question(host, owed, answers)] if len(owed) else []
 
     def _question(self, host: str, clients: Integers, answers: int) -> Say:
-        train = Train(self.closed + 1, self.theta, clients)
+        train = Train(self.closed + 1, self.theta, clients, self.ledger.promised)
         return Say((host,), train, answers, {"clients": self.members.names(clients)})
 
     def _dismiss(self) -> list[Instruction]:
@@ -170,7 +193,7 @@ class Rounds(Machine):
             return self._open_when_possible(now)
         if not self.ledger.awaited and not self.ledger.count and not self.members.needed.any():
             return self._without_members(now)
-        return self._close_if_complete()
+        return self._close_if_complete(now)
 
     def _without_members(self, now: float) -> list[Instruction]:
         """Nobody can ever answer in the open round: open it again for those who were to come later, if anybody was."""
@@ -181,15 +204,34 @@ class Rounds(Machine):
             did.append(self._left(client, number, COORDINATOR))
         return did + self._open_round(now)
 
-    def _close_if_complete(self) -> list[Instruction]:
+    def _close_if_complete(self, now: float) -> list[Instruction]:
         if self.ledger.awaited:
             return []
         enough = self.ledger.complete if self.terms.wait else self.ledger.count >= self.ledger.quorum
-        return self._close() if enough else []
+        return self._close(now) if enough else []
 
-    def _close(self) -> list[Instruction]:
+    def _close(self, now: float) -> list[Instruction]:
+        """Let the model be made of the updates that are here."""
+        del now
+        return self._aggregate(NoiseCount(self.ledger.promised, self.ledger.count))
+
+    def _aggregate(self, noise: NoiseCount) -> list[Instruction]:
         self.state = State.AGGREGATING
-        return [Aggregate(*self.ledger.updates(), self.theta, self.closed + 1)]
+        self._noise = noise
+        return [Aggregate(*self.ledger.updates(), self.theta, self.closed + 1, noise)]
+
+    def _notice(self, now: float) -> list[Instruction]:
+        """Tell, once, for whom the open round waits."""
+        if self._noticed or now < self._opened + NOTICE_AFTER:
+            return []
+        self._noticed = True
+        return [Record("run.waiting", {"round": self.closed + 1, "waiting": list(self._waiting_for())})]
+
+    def _silence(self, hosts: set[str]) -> list[Instruction]:
+        """Stop counting on hosts that missed the deadline."""
+        self._noticed = True
+        self.silent |= hosts
+        return [self._about("client.silent", host) for host in sorted(hosts)]
 
     def _finish(self, outcome: str, reason: str) -> list[Instruction]:
         self.state = State.FINISHED
@@ -208,6 +250,8 @@ class Rounds(Machine):
         """Why an update may not be used; none if it may, as far as it can be told without its numbers."""
         if update.round <= self.closed:
             return Refusal.STALE_ROUND, f"round {update.round}, closed is {self.closed}"
+        if self.state is State.TOPPING_UP and update.round == self.closed + 1:
+            return Refusal.STALE_ROUND, f"round {update.round} takes noise in the place of missing shares, no updates"
         if update.round > self.closed + 1 or self.state is not State.TRAINING:
             return Refusal.FUTURE_ROUND, f"round {update.round}, closed is {self.closed}"
         return self.ledger.problem(host, update)
@@ -219,6 +263,11 @@ class Rounds(Machine):
     def _audience(self) -> tuple[str, ...]:
         """The nodes that are told of the run's end."""
         return tuple(host for host in self.members.hosts if host in self.present)
+
+    def _keeps_weights(self, number: int) -> bool:
+        """Whether the log has the weights of this round's updates."""
+        every = self.terms.keep_weights_every
+        return bool(every) and number % every == 0
 
     def _to_come(self, host: str) -> bool:
         """Whether a process that was started for a host is still on its way: not here, and not known to be dead."""
@@ -236,7 +285,9 @@ class Rounds(Machine):
         clients = self.members.names(self.members.hosts[host])
         return Record(event, {"name": host, "clients": clients, "round": self.closed + 1})
 
-    def _model_record(self, participants: list[str], missing: list[str], info: dict[str, Any]) -> Record:
+    def _model_record(
+        self, participants: list[str], missing: list[str], info: dict[str, Any], privacy: dict[str, Any] | None = None
+    ) -> Record:
         fields = {
             "round": self.closed,
             "theta": self.theta,
@@ -244,5 +295,6 @@ class Rounds(Machine):
             "participants": participants,
             "missing": missing,
             "aggregation": info,
+            **({"privacy": privacy} if privacy else {}),
         }
         return Record("round.closed", fields)

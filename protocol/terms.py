@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from protocol.machine import Instruction, Stimulus
 from protocol.messages import Disturb
 
-__all__ = ["Admit", "Aggregate", "Aggregated", "Impose", "Plot", "Terms", "fingerprint"]
+__all__ = ["Admit", "Aggregate", "Aggregated", "Impose", "NoiseCount", "Plot", "Terms", "fingerprint"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -55,14 +55,43 @@ class Terms:
     until: dict[str, int] = field(default_factory=dict)  # the first round without a client that left
     fitness: float = 0.0  # where clients send trials, the most that their figures can be; 0: they send models
     plot: Plot | None = None  # clients that collude
+    shares: Literal["none", "whole", "expected", "quorum"] = "none"  # how many shares of noise a round needs
+    on_deficit: Literal["proceed", "top-up", "abort"] = "proceed"  # what is done if fewer come
+    exhausted: str = ""  # why no round can be opened any more
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseCount:
+    """The noise shares of a round: how many were promised and came, and who gave noise in the place of the others.
+
+    discarded  why the round's updates are thrown away; empty if they are not
+    """
+
+    promised: int
+    received: int
+    givers: tuple[str, ...] = ()
+    discarded: str = ""
+
+    @property
+    def topped_up(self) -> int:
+        """How many shares were replaced."""
+        return self.promised - self.received if self.givers else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Aggregated(Stimulus):
-    """The result of an `Aggregate`."""
+    """The result of an `Aggregate`.
+
+    privacy    what the model costs, as the log has it; none without a mechanism
+    exceeded   why the privacy budget forbids to make the model known; empty if it does not
+    exhausted  why it forbids another round; empty if it does not
+    """
 
     theta: Floats
     info: dict[str, Any]
+    privacy: dict[str, Any] | None = None
+    exceeded: str = ""
+    exhausted: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +103,7 @@ class Aggregate(Instruction):
     clients: Integers  # their numbers, rising
     before: Floats
     round: int
+    noise: NoiseCount
 
 
 @dataclass(frozen=True, slots=True)

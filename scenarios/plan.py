@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import ceil
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from learning.learners import LEARNERS, Cohort, Learner, Poisoned
 from learning.learners.es import largest_fitness
 from learning.learners.randomised_response import epsilon
 from learning.metrics import OfflineEvaluator, discounts
+from learning.privacy import Account, Mechanism, Noise, make_mechanism
 from learning.rankers import Ranker, make_ranker
 from learning.streams import client_key
 from protocol.malice import Malice
@@ -87,6 +88,27 @@ class Plan:
             return Adam(sigma=learner.sigma or 0.0, learning_rate=learner.learning_rate, epsilon=own)
         return make_rule(self.scenario.aggregation.rule)
 
+    @cached_property
+    def mechanism(self) -> Mechanism | None:
+        """What hides single clients; none if nothing does."""
+        privacy = self.scenario.privacy
+        if privacy.mechanism == "none":
+            return None
+        gaussian = {} if privacy.mechanism == "laplace-shares" else {"delta": privacy.delta}
+        options = {"epsilon": privacy.epsilon, "sensitivity": privacy.sensitivity, "clip": privacy.clip}
+        return make_mechanism(privacy.mechanism, **options, **gaussian)
+
+    @property
+    def noise(self) -> Noise | None:
+        """The noise of the run; none without a mechanism."""
+        return Noise(self.mechanism, self.scenario.seed) if self.mechanism else None
+
+    @property
+    def account(self) -> Account:
+        """What the run has cost before its first round: nothing."""
+        privacy = self.scenario.privacy
+        return Account(privacy.delta or 1.0, privacy.budget)
+
     @property
     def start(self) -> NDArray[np.float64]:
         """Model 0."""
@@ -135,7 +157,15 @@ class Plan:
             until=self.until,
             fitness=self.fitness,
             plot=self.plot,
+            shares=self._shares,
+            on_deficit=self.scenario.privacy.on_deficit or "proceed",
         )
+
+    @property
+    def _shares(self) -> Literal["none", "whole", "expected", "quorum"]:
+        """How many shares of noise a round needs."""
+        needs = self.mechanism.needs if self.mechanism else "none"
+        return needs if needs != "shares" else self.scenario.privacy.shares or "expected"
 
     @cached_property
     def cues(self) -> frozenset[int]:
@@ -182,6 +212,7 @@ class Plan:
         learner = scenario.learner
         settings: dict[str, Any] = {"seed": scenario.seed, "at": scenario.evaluation.at}
         settings |= learner.model_dump(include=LOCAL_SETTINGS[learner.kind])
+        settings |= {"bound": self.mechanism.bound} if self.mechanism else {}
         return LEARNERS[learner.kind](self.ranker, data.train, cohort, **settings)
 
     def lone_attackers(self, host: str) -> dict[int, LoneAttacker]:

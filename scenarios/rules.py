@@ -9,6 +9,7 @@ from typing import Any
 
 from scenarios.collusion_rules import attack_problems, collusion_problems, is_colluding
 from scenarios.es_rules import es_problems
+from scenarios.privacy import problems_of_privacy
 from scenarios.problems import Problem, did_you_mean
 from scenarios.timeline import ACTIONS, BELONGS
 from scenarios.words import listed, shown
@@ -35,6 +36,11 @@ def problems_together(raw: Mapping[str, Any]) -> Iterator[Problem]:
     yield from _ranker(_table(raw, "ranker"))
     yield from _clients(groups)
     yield from _hosts(_table(raw, "federation"), groups)
+    yield from problems_of_privacy(
+        _table(raw, "privacy"),
+        _table(raw, "learner").get("kind", "pdgd"),
+        _table(raw, "aggregation").get("rule", "fedavg"),
+    )
     yield from _expect(_table(raw, "expect"))
     yield from es_problems(raw)
     yield from _timeline(raw, groups)

@@ -11,6 +11,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from scenarios.comparison import Comparison, parse_comparison
 from scenarios.duration import duration_seconds
+from scenarios.privacy import Privacy
 from scenarios.timeline import Happening
 from scenarios.values import (
     Activation,
@@ -217,6 +218,7 @@ class Scenario(Section):
     ranker: Ranker = Ranker()
     learner: Learner = Learner()
     aggregation: Aggregation = Aggregation()
+    privacy: Privacy = Privacy()
     clients: Annotated[tuple[ClientGroup, ...], Field(strict=False, json_schema_extra={"minItems": 1})]
     timeline: Annotated[tuple[Happening, ...], Field(strict=False)] = ()
     log: Log = Log()

@@ -26,6 +26,7 @@ __all__ = [
     "Identifier",
     "LearnerKind",
     "Positive",
+    "PrivacyMechanism",
     "RankerKind",
     "Section",
     "Selector",
@@ -38,6 +39,7 @@ Activation = Literal["sigmoid", "relu"]
 LearnerKind = Literal["pdgd", "es"]
 EsMetric = Literal["maxrr", "dcg"]
 AggregationRule = Literal["fedavg", "adam"]
+PrivacyMechanism = Literal["none", "laplace-shares", "central-gaussian", "local-gaussian"]
 ClickModelName = Literal["perfect", "navigational", "informational", "poison", "pbm"]
 
 

@@ -11,23 +11,31 @@ __all__ = ["Noise"]
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """A mechanism with the run's seed and the length of θ."""
+    """A mechanism with the run's seed; d is the length of θ."""
 
     mechanism: Mechanism
     seed: int
-    dimension: int
 
-    def share(self, key: int, round: int, promised: int) -> Reals:  # noqa: A002 (the domain's word)
+    def share(self, key: int, round: int, dimension: int, promised: int) -> Reals:  # noqa: A002 (the domain's word)
         """What a client adds to its model [d], one of so many shares that are promised; 1: the whole noise."""
         random = stream(self.seed, Purpose.PRIVACY, key, round)
-        return self.mechanism.client_noise(random, self.dimension, 1 / promised)
+        return self.mechanism.client_noise(random, dimension, 1 / promised)
 
-    def top_up(self, key: int, round: int, promised: int, missing: int, givers: int) -> Reals:  # noqa: A002 (as above)
+    def top_up(
+        self,
+        key: int,
+        round: int,  # noqa: A002 (as above)
+        dimension: int,
+        promised: int,
+        missing: int,
+        givers: int,
+    ) -> Reals:
         """What one of so many givers adds beside its share [d] to replace so many missing ones."""
         random = stream(self.seed, Purpose.TOP_UP, key, round)
-        return self.mechanism.client_noise(random, self.dimension, missing / (promised * givers))
+        return self.mechanism.client_noise(random, dimension, missing / (promised * givers))
 
-    def central(self, round: int, interactions: Integers) -> Reals | None:  # noqa: A002 (as above)
-        """What the coordinator adds to the mean of models of so many interactions each [d]; none: nothing."""
+    def on_mean(self, mean: Reals, round: int, interactions: Integers) -> Reals:  # noqa: A002 (as above)
+        """The mean [d] of models of so many interactions each, with what the coordinator adds, if it adds anything."""
         random = stream(self.seed, Purpose.CENTRAL_NOISE, 0, round)
-        return self.mechanism.server_noise(random, self.dimension, interactions)
+        central = self.mechanism.server_noise(random, len(mean), interactions)
+        return mean if central is None else mean + central

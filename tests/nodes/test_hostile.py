@@ -33,12 +33,12 @@ def hostile_frames(codec, dimension):
     theta, ones = np.full((1, dimension), 9.9), np.ones(1)
     five = np.array([5], dtype=np.int64)
     wrong = [
-        Update(round_, np.array([client], dtype=np.int64), weights, five, ones)
+        Update(round_, np.array([client], dtype=np.int64), weights, five, ones, 0)
         for round_ in (0, 1, 2, 10**9)
         for client in (0, 1, 3, 77, -1)
         for weights in (theta, np.full((1, dimension), np.nan), np.full((1, dimension), np.inf), theta[:, :3])
     ]
-    wrong += [Join(np.array([0], dtype=np.int64), 7), Lost("client-1", 1), Stop("hostile"), Train(1, theta[0], five)]
+    wrong += [Join(np.array([0], dtype=np.int64), 7), Lost("client-1", 1), Stop("hostile"), Train(1, theta[0], five, 0)]
     frames = [codec.encode(message, 1) for message in wrong]
     whole = codec.encode(wrong[0], 1)
     frames += [whole[:cut] for cut in range(0, len(whole), 7)]

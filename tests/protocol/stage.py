@@ -7,7 +7,7 @@ import numpy as np
 from protocol.codec import Envelope
 from protocol.coordination import Coordination
 from protocol.machine import Arrived, Began, Quit, Record, Say, TimeCame
-from protocol.messages import SUPERVISOR, Enrol, Join, Leave, Lost, Ready, Stop, Trial, Update
+from protocol.messages import SUPERVISOR, Enrol, Join, Leave, Lost, Ready, Shares, Stop, Trial, Update
 from protocol.terms import Admit, Aggregate, Aggregated, Impose, Terms
 
 HOSTS = {"host-1": [0], "host-2": [1, 2]}
@@ -87,6 +87,7 @@ class Stage:
             "theta": clients[:, None] + np.array([0.25, 0.75]),
             "interactions": members.interactions[known],
             "online": np.full(len(clients), 0.5),
+            "promised": self.machine.ledger.promised,
         }
         return self.hear(host, Update(**(right | changes)))
 
@@ -100,6 +101,14 @@ class Stage:
             "fitness": np.column_stack((clients / 8, np.ones(len(clients)))),
         }
         return self.hear(host, Trial(**(right | changes)))
+
+    def shares(self, host, **changes):
+        """A host gives the noise that it was asked for, rightly but for the changes."""
+        question = [one.message for one in self.history if isinstance(one, Say) and one.message.name == "topup"]
+        asked = next(one for one in reversed(question) if set(one.clients) <= set(self.machine.members.hosts[host]))
+        right = {name: getattr(asked, name) for name in ("round", "clients", "promised", "lacking", "givers")}
+        right["noise"] = np.full((len(asked.clients), 2), 0.5)
+        return self.hear(host, Shares(**(right | changes)))
 
     def lose(self, host, pid=1):
         """The supervisor says that a host's process is dead."""
@@ -130,10 +139,10 @@ class Stage:
         }
         return self.hear(SUPERVISOR, Enrol(**(right | changes)))
 
-    def aggregated(self, theta=None):
+    def aggregated(self, theta=None, **told):
         """The shell gives the result of an aggregation: a made-up vector."""
         made = np.full(2, float(self.machine.closed + 1)) if theta is None else np.array(theta)
-        return self.step(Aggregated(self.now, made, {"made": "up"}))
+        return self.step(Aggregated(self.now, made, {"made": "up"}, **told))
 
     def wait(self, seconds):
         """Time passes, and the shell wakes the machine."""

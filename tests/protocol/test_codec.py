@@ -79,11 +79,11 @@ def refusal(frame, codec=None):
     return told.reason
 
 
-UPDATE = Update(3, np.array([4, 7]), np.array([[0.5, -1.0], [2.0, 0.25]]), np.array([5, 5]), np.array([0.1, 0.9]))
+UPDATE = Update(3, np.array([4, 7]), np.array([[0.5, -1.0], [2.0, 0.25]]), np.array([5, 5]), np.array([0.1, 0.9]), 10)
 SAMPLES = [
     Join(np.array([0, 1]), 77),
     Welcome(2),
-    Train(3, np.array([0.5, -1.0]), np.array([], dtype=np.int64)),
+    Train(3, np.array([0.5, -1.0]), np.array([], dtype=np.int64), 10),
     UPDATE,
     Finish("completed"),
     Stop("enough"),
@@ -139,7 +139,7 @@ def test_a_frame_may_be_a_memoryview():
 def test_an_array_that_is_not_contiguous_travels_as_it_reads():
     """Rows and columns are kept whatever the memory's order."""
     theta = np.arange(6.0).reshape(2, 3)
-    sent = Update(1, np.array([0, 1, 2]), theta.T, np.array([1, 1, 1]), theta[:, ::2].ravel()[:3])
+    sent = Update(1, np.array([0, 1, 2]), theta.T, np.array([1, 1, 1]), theta[:, ::2].ravel()[:3], 0)
     got = Codec().decode(Codec().encode(sent, 1)).message
     np.testing.assert_array_equal(got.theta, theta.T)
 

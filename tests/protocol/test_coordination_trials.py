@@ -65,5 +65,5 @@ def test_a_trial_is_a_few_numbers_a_client():
     clients = np.arange(2000)
     frame = Codec().encode(Trial(1, clients, clients, np.zeros((2000, 2))), 1)
     assert 0 < len(frame) - 32 * 2000 < 100
-    weights = Codec().encode(Update(1, clients, np.zeros((2000, 46)), clients, np.zeros(2000)), 1)
+    weights = Codec().encode(Update(1, clients, np.zeros((2000, 46)), clients, np.zeros(2000), 0), 1)
     assert len(weights) > 12 * len(frame)

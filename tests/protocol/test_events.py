@@ -105,7 +105,16 @@ def test_the_machines_write_all_their_events_and_only_declared_fields():
     trials.trial("a")
     host = Participation(np.array([0]), 2, pid=1)
     host.step(Began(0.0))
-    host.step(Arrived(0.0, COORDINATOR, Envelope(Train(1, START, EVERYONE), 1, 0, 100)))
+    host.step(Arrived(0.0, COORDINATOR, Envelope(Train(1, START, EVERYONE, 0), 1, 0, 100)))
+    short = ToyFederation(2, shares="expected", on_deficit="top-up", quorum=0.1)
+    short.kill("host-3")
+    while short.frames:
+        short.carry(*short.frames.popleft())
+    less = Stage(shares="expected", on_deficit="abort", quorum=0.1).gather()
+    less.update("host-1")
+    less.lose("host-2")
+    stage.history += less.history
+    run.events |= short.events
     history = [*stage.history, *trials.history, *host.step(Tried(0.0, np.zeros(1, np.int64), np.zeros((1, 2))))]
     records = [one for one in history if isinstance(one, Record)]
     for one in records:

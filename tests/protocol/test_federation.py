@@ -212,6 +212,53 @@ class DisturbedTogether(DisturbedWaiting):
             assert theta.tobytes() == expected.tobytes()
 
 
+class DisturbedSharing(Disturbed):
+    """Clients add noise shares: every model has all that was promised, or is the one before."""
+
+    remedy = "top-up"
+
+    @initialize(cues=st.frozensets(st.integers(1, ROUNDS)), wait=st.booleans())
+    def begin(self, cues, wait):
+        """Start the run."""
+        rules = {"shares": "expected", "on_deficit": self.remedy}
+        self.run = ToyFederation(ROUNDS, wait=wait, deadline=3.0, quorum=0.25, cues=cues, **rules)
+        self.cues = cues
+        self.enrolled = self.resumed = self.checked = 0
+        self.wait = wait
+
+    @invariant()
+    def rounds_grow_by_one_and_models_are_their_participants_mean(self):
+        """Each model is that of its participants' updates and whole noise; or it is the one before."""
+        models = self.run.models
+        assert [number for number, *_ in models] == list(range(len(models)))
+        for number, theta, participants, missing in models[max(1, self.checked) :]:
+            assert sorted(participants + missing) == sorted(self.run.active(number))
+            before, noise = models[number - 1][1], self.run.noise[number]
+            if noise["discarded"]:
+                assert (participants, theta.tobytes()) == ([], before.tobytes())
+                continue
+            numbers, givers = (
+                [self.run.members.clients.index(one) for one in some] for some in (participants, noise["givers"])
+            )
+            assert noise["received"] == len(participants)
+            assert set(givers) <= set(numbers)
+            assert bool(givers) == (noise["received"] < noise["promised"])
+            expected = mean_of(numbers, number, before, noise["promised"], givers)
+            assert theta.tobytes() == expected.tobytes()
+        self.checked = len(models)
+
+
+class DisturbedDiscarding(DisturbedSharing):
+    """A round without all its noise leaves the model as it is."""
+
+    remedy = "abort"
+
+    @invariant()
+    def nobody_tops_up(self):
+        """No noise but that of the shares."""
+        assert not any(one and one["givers"] for one in self.run.noise.values())
+
+
 _LONG = settings(max_examples=100, stateful_step_count=60, deadline=None)
 
 TestDisturbed = Disturbed.TestCase
@@ -220,6 +267,10 @@ TestDisturbedWaiting = DisturbedWaiting.TestCase
 TestDisturbedWaiting.settings = _LONG
 TestDisturbedTogether = DisturbedTogether.TestCase
 TestDisturbedTogether.settings = _LONG
+TestDisturbedSharing = DisturbedSharing.TestCase
+TestDisturbedSharing.settings = settings(_LONG, max_examples=60)
+TestDisturbedDiscarding = DisturbedDiscarding.TestCase
+TestDisturbedDiscarding.settings = settings(_LONG, max_examples=30)
 
 
 def test_the_toy_is_worth_its_name():

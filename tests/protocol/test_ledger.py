@@ -33,6 +33,7 @@ def update(clients, **changes):
         "theta": numbers[:, None] + np.array([0.25, 0.75]),
         "interactions": numbers + 1,
         "online": np.full(len(numbers), 0.5),
+        "promised": 0,
     }
     return Update(**(right | changes))
 

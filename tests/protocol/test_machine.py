@@ -23,13 +23,15 @@ from protocol.messages import (
     Join,
     Lost,
     Message,
+    Shares,
     Stop,
+    TopUp,
     Train,
     Update,
     Welcome,
     kinds,
 )
-from protocol.participation import Trained, Tried
+from protocol.participation import Drawn, Trained, Tried
 from protocol.terms import Aggregated
 
 MACHINES = {"coordinator": Coordination, "host": MaliciousParticipation, "adversary": Collusion}
@@ -48,8 +50,10 @@ SAID = {name: one(*(ANY[kind] for kind in kinds(one).values())) for name, one in
     for one in (
         Join(np.array([0]), 1),
         Welcome(0),
-        Train(1, START, np.array([0])),
-        Update(1, np.array([0]), **ROWS),
+        Train(1, START, np.array([0]), 0),
+        Update(1, np.array([0]), **ROWS, promised=0),
+        TopUp(1, np.array([0]), 3, 2, 1),
+        Shares(1, np.array([0]), 3, 2, 1, np.zeros((1, 2))),
         Finish("completed"),
         Lost("host-1", 1),
         Stop("enough"),
@@ -61,6 +65,7 @@ OWN = {
     TimeCame: TimeCame(0.0),
     Aggregated: Aggregated(0.0, START, {}),
     Trained: Trained(0.0, **ROWS),
+    Drawn: Drawn(0.0, np.zeros((1, 2))),
     Tried: Tried(0.0, np.array([0]), np.zeros((1, 2))),
     Decided: Decided(0.0, np.zeros((1, 2)), {}),
 }
@@ -70,13 +75,17 @@ PEERS = {"host": "host-1", "coordinator": COORDINATOR, "supervisor": SUPERVISOR,
 def machine_in(role, state):
     """A machine that came to a state the usual way."""
     if role == "coordinator":
-        stage = Stage(cues=frozenset({1} if state == "staging" else ()))
+        cues = frozenset({1} if state == "staging" else ())
+        stage = Stage(cues=cues, shares="expected", on_deficit="top-up", quorum=0.1)
         stage.begin()
         if state != "gathering":
             stage.join("host-1")
             stage.join("host-2")
-        if state == "aggregating":
+        if state in ("aggregating", "topping-up"):
             stage.update("host-1")
+        if state == "topping-up":
+            stage.lose("host-2")
+        if state == "aggregating":
             stage.update("host-2")
         if state == "finished":
             stage.stop()
@@ -138,6 +147,9 @@ def test_our_own_stimulus_without_a_transition_raises_and_changes_nothing(role, 
     """A TransitionError names role, state, stimulus and the story; the machine is as it was."""
     machine = machine_in(role, state)
     if (state, kind) in machine.transitions:
+        if kind is Drawn:
+            machine = machine_in(role, "ready")
+            machine.step(arrived(COORDINATOR, SAID["topup"]))
         deepcopy(machine).step(OWN[kind])
         return
     before = snapshot(machine)

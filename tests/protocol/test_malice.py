@@ -32,7 +32,7 @@ def hear(machine, message):
 
 def train(machine, number, clients=EVERYONE):
     """The host is asked and trains: client k's model is (k, k)."""
-    hear(machine, Train(number, THETA, clients))
+    hear(machine, Train(number, THETA, clients, 0))
     asked = clients if len(clients) else machine.clients
     rows = asked[:, None] * np.ones(2)
     did = machine.step(Trained(2.0, rows, np.full(len(asked), 5), np.full(len(asked), 0.5)))

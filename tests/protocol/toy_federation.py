@@ -1,7 +1,7 @@
 """A coordinator's and several hosts' machines joined by real frames over a network of the test's making."""
 
 from collections import deque
-from dataclasses import replace
+from dataclasses import asdict, replace
 from math import inf
 
 import numpy as np
@@ -13,7 +13,7 @@ from protocol.errors import RefusedFrame
 from protocol.events import COMMON, EVENTS, WIRE
 from protocol.machine import Arrived, Began, Quit, Record, Say, TimeCame
 from protocol.messages import COORDINATOR, SUPERVISOR, Cue, Enrol, Leave, Lost, Ready
-from protocol.participation import LocalTraining, Participation, Trained
+from protocol.participation import Drawn, DrawShares, LocalTraining, Participation, Trained
 from protocol.terms import Admit, Aggregate, Aggregated
 
 HOSTS = {"host-1": [0], "host-2": [1, 2], "host-3": [3]}
@@ -24,9 +24,18 @@ def learn(client, number, theta):
     return np.sin(theta * (client + 2) + number)
 
 
-def mean_of(clients, number, theta):
-    """The next model if exactly these clients, by number, take part."""
-    return np.mean([learn(client, number, theta) for client in clients], axis=0)
+def mean_of(clients, number, theta, promised=0, givers=()):
+    """The next model if exactly these clients, by number, take part, and these give noise for the missing shares."""
+    lacking = promised - len(clients)
+    rows = [learn(client, number, theta) + share(client, number, promised) for client in clients]
+    more = [share(client, number, promised, lacking, len(givers)) if client in givers else 0.0 for client in clients]
+    return np.mean([row + noise for row, noise in zip(rows, more, strict=True)], axis=0)
+
+
+def share(client, number, promised, lacking=0, givers=0):
+    """The noise of a client: a function of these five and nothing else."""
+    of = promised + 10 * lacking + 100 * givers
+    return np.cos(np.array([1.0, 2.0]) * (client + 3) * number + of) if promised else np.zeros(2)
 
 
 def undisturbed(rounds):
@@ -71,10 +80,14 @@ class Node:
                     self._said += 1
                     frame = self._codec.encode(message, self._said, answers)
                     self.federation.frames.extend((self.name, peer, frame) for peer in peers)
-                case Aggregate(thetas=thetas):
-                    self.feed(Aggregated(self.federation.now, thetas.mean(axis=0), {}))
-                case LocalTraining(number, theta, clients):
-                    made = np.array([learn(client, number, theta) for client in clients])
+                case Aggregate(thetas=thetas, before=before, noise=noise):
+                    made = before if noise.discarded else thetas.mean(axis=0)
+                    self.feed(Aggregated(self.federation.now, made, {}, asdict(noise)))
+                case DrawShares(number, clients, promised, lacking, givers):
+                    drawn = [share(one, number, promised, lacking, givers) for one in clients]
+                    self.feed(Drawn(self.federation.now, np.array(drawn)))
+                case LocalTraining(number, theta, clients, promised):
+                    made = np.array([learn(one, number, theta) + share(one, number, promised) for one in clients])
                     counts = self.federation.coordinator.machine.members.interactions[clients]
                     self.feed(Trained(self.federation.now, made, counts, np.full(len(clients), 0.5)))
                 case Admit(host, _):
@@ -94,6 +107,7 @@ class ToyFederation:
         self.now = 0.0
         self.frames = deque()
         self.models = []  # (round, theta, participants, missing) as they were logged
+        self.noise = {}  # the count of noise shares of each round's model, as it was logged
         self.events = set()
         self.since = {}  # the first round with a client that was enrolled later, as it was logged last
         self.until = {}  # the first round without a client that left, as it was logged last
@@ -190,6 +204,7 @@ class ToyFederation:
         match event:
             case "round.closed":
                 self.models.append((fields["round"], fields["theta"], fields["participants"], fields["missing"]))
+                self.noise[fields["round"]] = fields.get("privacy")
             case "client.added":
                 self.since |= dict.fromkeys(fields["clients"], fields["round"])
             case "client.left":

@@ -13,6 +13,7 @@ from learning.clicks import CLICK_MODELS, click_model
 from learning.errors import LearningError
 from learning.learners import LEARNERS
 from learning.learners.es import Metric
+from learning.privacy import MECHANISMS
 from learning.rankers import RANKERS, make_ranker
 from learning.rankers.neural import Activation
 from scenarios import schema, values
@@ -28,6 +29,7 @@ NOT_IN_QUICKSTART = {
     "learner.metric": "the quickstart's learner is pdgd",
     "learner.p": "the quickstart's learner is pdgd",
     "expect.METRIC": "stands for a metric's name",
+    **{f"privacy.{key}": "there is no mechanism" for key in schema.Privacy.model_fields if key != "mechanism"},
 }
 
 
@@ -57,8 +59,9 @@ def test_the_click_models_are_those_of_the_registry():
         (values.AggregationRule, [*RULES, "adam"]),  # the step of es, whose updates are no models
         (values.Activation, get_args(Activation)),
         (values.EsMetric, get_args(Metric)),
+        (values.PrivacyMechanism, ["none", *MECHANISMS]),
     ],
-    ids=["RankerKind", "LearnerKind", "AggregationRule", "Activation", "EsMetric"],
+    ids=["RankerKind", "LearnerKind", "AggregationRule", "Activation", "EsMetric", "PrivacyMechanism"],
 )
 def test_the_choices_are_those_of_the_registry(names, registry):
     """What is registered can be chosen in a scenario; add a new name to its Literal in scenarios/values.py."""

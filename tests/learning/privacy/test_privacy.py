@@ -35,17 +35,17 @@ def test_every_mechanism_keeps_the_contract(kind):
 @pytest.mark.parametrize("clients", [1, 3, 40])
 def test_the_shares_of_all_clients_sum_to_laplace_noise(clients):
     """Kolmogorov–Smirnov over 10,000 coordinates: the sum of n shares is Laplace(Δ/ε)."""
-    noise = Noise(make_mechanism("laplace-shares", epsilon=2.3, sensitivity=3.0), seed=5, dimension=10_000)
-    total = sum(noise.share(client_key(f"client-{one}"), 7, clients) for one in range(clients))
+    noise = Noise(make_mechanism("laplace-shares", epsilon=2.3, sensitivity=3.0), seed=5)
+    total = sum(noise.share(client_key(f"client-{one}"), 7, 10_000, clients) for one in range(clients))
     assert stats.kstest(total, stats.laplace(scale=3 / 2.3).cdf).pvalue > 0.01
 
 
 def test_shares_with_a_top_up_sum_to_laplace_noise():
     """Six of ten shares are not Laplace; with what the six add for the missing four they are."""
-    noise = Noise(make_mechanism("laplace-shares", epsilon=4.5, sensitivity=5.0), seed=5, dimension=10_000)
+    noise = Noise(make_mechanism("laplace-shares", epsilon=4.5, sensitivity=5.0), seed=5)
     keys = [client_key(f"client-{one}") for one in range(6)]
-    short = sum(noise.share(key, 1, 10) for key in keys)
-    whole = short + sum(noise.top_up(key, 1, 10, 4, 6) for key in keys)
+    short = sum(noise.share(key, 1, 10_000, 10) for key in keys)
+    whole = short + sum(noise.top_up(key, 1, 10_000, 10, 4, 6) for key in keys)
     laplace = stats.laplace(scale=5 / 4.5)
     assert stats.kstest(short, laplace.cdf).pvalue < 1e-6
     assert stats.kstest(whole, laplace.cdf).pvalue > 0.01
@@ -54,8 +54,8 @@ def test_shares_with_a_top_up_sum_to_laplace_noise():
 def test_a_share_has_the_moments_of_a_gamma_difference():
     """Mean 0, variance 2b²/n and fourth cumulant 12b⁴/n: 1/n of the Laplace noise's."""
     clients, scale, draws = 10, 5 / 4.5, 400_000
-    noise = Noise(make_mechanism("laplace-shares", **SETTINGS), seed=1, dimension=draws)
-    share = noise.share(client_key("client-1"), 1, clients)
+    noise = Noise(make_mechanism("laplace-shares", **SETTINGS), seed=1)
+    share = noise.share(client_key("client-1"), 1, draws, clients)
     spread = scale * sqrt(2 / clients / draws)
     assert abs(share.mean()) < 4 * spread
     assert share.var() == pytest.approx(2 * scale**2 / clients, rel=0.05)
@@ -64,8 +64,13 @@ def test_a_share_has_the_moments_of_a_gamma_difference():
 
 def test_shares_are_fresh_for_every_client_and_round():
     """No two shares have a number in common, and a top-up has none of its share's."""
-    noise = Noise(make_mechanism("laplace-shares", **SETTINGS), seed=1, dimension=20)
-    drawn = [noise.share(1, 1, 3), noise.share(1, 2, 3), noise.share(2, 1, 3), noise.top_up(1, 1, 3, 1, 1)]
+    noise = Noise(make_mechanism("laplace-shares", **SETTINGS), seed=1)
+    drawn = [
+        noise.share(1, 1, 20, 3),
+        noise.share(1, 2, 20, 3),
+        noise.share(2, 1, 20, 3),
+        noise.top_up(1, 1, 20, 3, 1, 1),
+    ]
     assert len(np.unique(np.concatenate(drawn))) == 80
 
 
@@ -73,8 +78,8 @@ def test_shares_are_fresh_for_every_client_and_round():
 def test_gaussian_noise_has_its_deviation(kind):
     """σ on a client's model, or σ over the number of clients on the mean."""
     mechanism = make_mechanism(kind, **SETTINGS, delta=1e-5)
-    noise = Noise(mechanism, seed=3, dimension=100_000)
-    drawn = noise.central(1, FOUR) if kind == "central-gaussian" else noise.share(1, 1, 1)
+    noise = Noise(mechanism, seed=3)
+    drawn = noise.on_mean(np.zeros(100_000), 1, FOUR) if kind == "central-gaussian" else noise.share(1, 1, 100_000, 1)
     divisor = 4 if kind == "central-gaussian" else 1
     assert drawn.std() == pytest.approx(mechanism.sigma / divisor, rel=0.02)
     assert stats.kstest(drawn / drawn.std(), "norm").pvalue > 0.01
