@@ -13,7 +13,7 @@ from uuid import uuid4
 import duckdb
 
 from analysis.meanings import VIEWS
-from analysis.queries import Answer, ask
+from analysis.queries import Answer, ask, one_sentence
 from analysis.relations import literal, log_relations
 from protocol.errors import UserError
 
@@ -36,7 +36,8 @@ class Log(ABC):
 
     def sql(self, query: str, parameters: dict[str, Any] | None = None) -> Answer:
         """Answer a query over the log as it is now; `$name` in it stands for a parameter."""
-        self._refresh(query)
+        with one_sentence():
+            self._refresh(query)
         return ask(self.database, query, parameters)
 
     def rows(self, query: str, parameters: dict[str, Any] | None = None) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ import duckdb
 
 from protocol.errors import UserError
 
-__all__ = ["Answer", "ask", "one_sentence", "reading_statements"]
+__all__ = ["Answer", "ask", "execute", "one_sentence", "reading_statements"]
 
 CHUNK: Final = 10_000  # rows fetched at once
 EXPLAIN: Final = re.compile(r"\s*explain\s+(analyze\s+)?(\([^()]*\)\s*)?", re.IGNORECASE)
@@ -66,12 +66,14 @@ def ask(database: duckdb.DuckDBPyConnection, query: str, parameters: dict[str, A
     cursor = database.cursor()
     with one_sentence():
         for statement in reading_statements(cursor, query):
-            _run(cursor, statement, parameters)
+            execute(cursor, statement, parameters)
     described = cursor.description or []
     return Answer(_distinct([one[0] for one in described]), [str(one[1]) for one in described], cursor)
 
 
-def _run(cursor: duckdb.DuckDBPyConnection, statement: duckdb.Statement, parameters: dict[str, Any] | None) -> None:
+def execute(
+    cursor: duckdb.DuckDBPyConnection, statement: duckdb.Statement | str, parameters: dict[str, Any] | None = None
+) -> None:
     """Run a statement in a thread of its own, so that Ctrl-C is heard at once.
 
     In the main thread it would be DuckDB that hears it, and now and then it then waits for ever for its own tasks.

@@ -12,6 +12,7 @@ from typing import Final
 import duckdb
 
 from analysis.log import Log, lock, views_for
+from analysis.queries import execute
 from analysis.relations import journal_files, log_relations, longest_record
 from protocol.errors import UserError
 from protocol.layout import JOURNAL, LATEST, PACKED
@@ -101,11 +102,11 @@ class Run(Log):
         if self._read is None or not self._snapshot:
             now = (journal_files(self.path), longest_record(self.path))
             if now != self._read:
-                self.database.execute(log_relations(self.path, *now, snapshot=self._snapshot))
+                execute(self.database, log_relations(self.path, *now, snapshot=self._snapshot))
                 self._read = now
         missing = {name: text for name, text in views_for(query).items() if name not in self._defined}
         if missing:
-            self.database.execute(" ".join(missing.values()))
+            execute(self.database, " ".join(missing.values()))
             self._defined |= set(missing)
 
 
