@@ -72,8 +72,8 @@ class Check:
 
 def check(run: Run) -> list[Check]:
     """Every check of a run, live, finished or packed, in the order of their names."""
-    run.sql("select 1")  # so that the views are there, over the files that there are by now
     with one_sentence(), run.database.cursor() as facts:
+        run.refresh()
         for name in ("facts_of_packed" if run.packed else "facts_of_journals", "facts"):
             facts.execute(sql_text(name))
         checks = [_asked(facts, name, text) for name, text in _texts()] + _computed(run, _rule(facts), _numbers(facts))

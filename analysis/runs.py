@@ -96,14 +96,18 @@ class Run(Log):
         lock(self.database, [] if packed else [path / JOURNAL], target)
         self.packed = packed is not None
 
-    def _refresh(self, query: str) -> None:
-        if self.packed:
-            return
-        if self._read is None or not self._snapshot:
+    def refresh(self) -> None:
+        """Define the log's own relations over the files that there are by now; without the views, which cost more."""
+        if not self.packed and (self._read is None or not self._snapshot):
             now = (journal_files(self.path), longest_record(self.path))
             if now != self._read:
                 execute(self.database, log_relations(self.path, *now, snapshot=self._snapshot))
                 self._read = now
+
+    def _refresh(self, query: str) -> None:
+        if self.packed:
+            return
+        self.refresh()
         missing = {name: text for name, text in views_for(query).items() if name not in self._defined}
         if missing:
             execute(self.database, " ".join(missing.values()))

@@ -13,7 +13,7 @@ from nodes.process import Task
 from protocol.errors import UserError
 from protocol.journal import Journal
 from protocol.messages import ADVERSARY, COORDINATOR, SUPERVISOR, Message
-from protocol.transport import KeyPair, Line, make_keys
+from protocol.transport import KeyPair, Line, local_endpoint, make_keys
 from scenarios.load import to_dict
 from scenarios.plan import Plan
 from scenarios.roster import Client
@@ -56,8 +56,9 @@ class Crew:
         kind, endpoint = self._first_words(child)
         if kind != "ready":
             raise UserError(endpoint if kind == "failed" else f"the coordinator crashed at its start:\n{endpoint}")
-        self._task = replace(self._task, server=keys.public, endpoint=endpoint)
         self._port = int(endpoint.rpartition(":")[2])
+        endpoint = local_endpoint(keys.public) or endpoint  # all nodes are on this machine
+        self._task = replace(self._task, server=keys.public, endpoint=endpoint)
         if self.line is not None:
             self.line.close()
         self.line = Line(endpoint, self._keys[SUPERVISOR], keys.public, self._plan.largest_frame)

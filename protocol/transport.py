@@ -8,9 +8,11 @@ identity of its own is not heard.
 """
 
 import contextlib
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Final, Self
 
 import zmq
@@ -18,7 +20,7 @@ import zmq.utils.z85
 
 from protocol.errors import UserError
 
-__all__ = ["Gate", "KeyPair", "Line", "make_keys"]
+__all__ = ["Gate", "KeyPair", "Line", "local_endpoint", "make_keys"]
 
 _ZAP: Final = "inproc://zeromq.zap.01"
 _DOMAIN: Final = b"foltr"
@@ -34,6 +36,14 @@ class KeyPair:
 
     public: bytes
     secret: bytes
+
+
+def local_endpoint(server: bytes) -> str | None:
+    """Where the gate with this public key listens for processes of its own machine, besides its address, if it does.
+
+    It is a Unix socket without a file, which only Linux has, and which costs less than TCP; the keys are the same.
+    """
+    return f"ipc://@foltr-{sha256(server).hexdigest()[:32]}" if sys.platform.startswith("linux") else None
 
 
 def make_keys() -> KeyPair:
@@ -71,6 +81,8 @@ class Gate:
             reason = "the port is in use" if error.errno == zmq.EADDRINUSE else error.strerror
             raise UserError(f"the coordinator cannot listen on {address}:{port}: {reason}") from error
         self.endpoint = self._router.getsockopt_string(zmq.LAST_ENDPOINT)
+        if nearby := local_endpoint(keys.public):
+            self._router.bind(nearby)
 
     def admit(self, name: str, key: bytes) -> None:
         """Let one more peer in, by its public key."""

@@ -7,6 +7,7 @@ import zlib
 import msgpack
 import numpy as np
 import psutil
+from hypothesis import given, settings, strategies
 
 from nodes.ending import Interruption
 from nodes.launch import launch, make_run_directory, start_early
@@ -49,8 +50,23 @@ def hostile_frames(codec, dimension):
     return frames + [np.random.default_rng(seed).bytes(seed % 280 + 1) for seed in range(300)]
 
 
+def almost_messages():
+    """Sealed msgpack arrays that begin as a message does and go on with anything."""
+    anything = strategies.recursive(
+        strategies.none() | strategies.booleans() | strategies.integers(-(2**63), 2**64 - 1) | strategies.floats()
+        | strategies.text(max_size=20) | strategies.binary(max_size=60)
+        | strategies.builds(msgpack.ExtType, strategies.integers(0, 127), strategies.binary(max_size=60)),
+        lambda inner: strategies.lists(inner, max_size=4) | strategies.dictionaries(strategies.text(), inner),
+        max_leaves=12,
+    )  # fmt: skip
+    names = strategies.sampled_from(["join", "update", "train", "finish", "lost", "stop", "enrol", "leave", "order"])
+    head = strategies.tuples(strategies.sampled_from([0, 1, 2]), names | anything, anything, anything)
+    whole = strategies.tuples(head, strategies.lists(anything, max_size=6)).map(lambda parts: [*parts[0], *parts[1]])
+    return whole.map(lambda parts: sealed(msgpack.packb(parts)))
+
+
 def test_a_hostile_host_changes_nothing(tmp_path):
-    """Garbage, lies, other clients' names, replays and ten thousand joins: the models are those without it."""
+    """Garbage, lies, others' names, replays, made-up messages and ten thousand joins: the models are as without it."""
     overrides = [f"rounds={ROUNDS}", "clients[0].count=4", "evaluation.every=1500", "federation.hosts=per-client"]
     scenario = load_scenario("quickstart", overrides)
     start_early(scenario)
@@ -75,6 +91,15 @@ def test_a_hostile_host_changes_nothing(tmp_path):
             for frame in [*frames, *[join] * 10_000, *frames]:
                 while not line.send("coordinator", frame):
                     time.sleep(0.001)
+            invent = strategies.binary(max_size=300) | strategies.binary(max_size=300).map(sealed) | almost_messages()
+
+            @settings(max_examples=300, deadline=None, database=None, derandomize=True)
+            @given(invent)
+            def throw(frame):
+                while not line.send("coordinator", frame):
+                    time.sleep(0.001)
+
+            throw()
             thread.join(timeout=90)
             grown = coordinator.memory_info().rss - before if coordinator.is_running() else 0
         assert not thread.is_alive()

@@ -33,7 +33,7 @@ def models(run):
     return [one["model"] for one in closed]
 
 
-def eventually(condition, seconds=30.0):
+def eventually(condition, seconds=60.0):
     """Wait for a condition and give its value; fail if it does not come true."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
@@ -160,7 +160,7 @@ def test_an_order_to_a_run_that_is_over_says_so(foltr):
 @pytest.mark.parametrize("victim", ["coordinator", "supervisor"])
 def test_a_run_killed_hard_is_resumed_with_the_same_bits(live, foltr, tmp_path, victim):
     """The coordinator or the whole run killed with -9: `resume` goes on from the last closed round to the same end."""
-    run, supervisor = live("rounds=4000")
+    run, supervisor = live("rounds=2000")
     nodes = {one["name"]: one["pid"] for one in records(run, "supervisor", "node.started")}
     os.kill(nodes["coordinator"] if victim == "coordinator" else supervisor, signal.SIGKILL)
     eventually(
@@ -168,24 +168,24 @@ def test_a_run_killed_hard_is_resumed_with_the_same_bits(live, foltr, tmp_path, 
     )
     eventually(lambda: foltr("ps", "latest").returncode == 2)
     stood = len(models(run)) - 1
-    assert 0 < stood < 4000
+    assert 0 < stood < 2000
     done = foltr("resume", "latest", "--json")
     assert json.loads(done.stdout)["outcome"] == "completed", done.stderr
     assert [one["round"] for one in records(run, "coordinator", "run.resumed")] == [stood]
-    overrides = ["rounds=4000", "clients[0].count=6", f"data.source={SMALL}"]
+    overrides = ["rounds=2000", "clients[0].count=6", f"data.source={SMALL}"]
     calm, _ = launch(load_scenario("quickstart", overrides, engine="inline"), tmp_path / "calm")
     assert models(run) == models(calm)
     measured = [number for one in records(run, "evaluator", "metric.measured") for number in one["rounds"]]
-    assert sorted(measured) == list(range(4001))
+    assert sorted(measured) == list(range(2001))
     assert foltr("resume", "latest").returncode == 2
 
 
-def test_chaos_leaves_no_trace_in_the_models(live, tmp_path):
+def test_chaos_leaves_no_trace_in_the_models(live, foltr, tmp_path):
     """Random nodes, the coordinator among them, killed -9 twenty times in a run that waits: the same bits."""
-    rounds, chance = 12_000, random.Random(11)
-    run, _ = live(f"rounds={rounds}", "federation.on_missing=wait", "federation.restart=always")
+    chance = random.Random(11)
+    run, _ = live("rounds=1000000", "federation.on_missing=wait", "federation.restart=always")
     killed = []
-    while len(killed) < 20 and not ended(run):
+    while len(killed) < 20:
         names = {one["name"]: one["pid"] for one in records(run, "supervisor", "node.started")}
         victim = "coordinator" if len(killed) % 7 == 3 else chance.choice(sorted(names))
         if victim in names:
@@ -195,10 +195,12 @@ def test_chaos_leaves_no_trace_in_the_models(live, tmp_path):
                 continue
             killed.append(victim)
             time.sleep(0.15)
-    assert len(killed) == 20, "the run was over too soon"
     assert killed.count("coordinator") >= 2
-    eventually(lambda: ended(run), 120)
-    overrides = [f"rounds={rounds}", "clients[0].count=6", f"data.source={SMALL}"]
+    stood = len(models(run))
+    eventually(lambda: len(models(run)) > stood + 10)
+    assert order(foltr, "stop", "latest")
+    assert ended(run)
+    overrides = [f"rounds={len(models(run)) - 1}", "clients[0].count=6", f"data.source={SMALL}"]
     calm, _ = launch(load_scenario("quickstart", overrides, engine="inline"), tmp_path / "calm")
     assert models(run) == models(calm)
 

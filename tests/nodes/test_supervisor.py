@@ -16,7 +16,7 @@ from protocol.journal import journal_path, read_journal
 LONG = ("run", "quickstart", "--set", "rounds=100000")
 
 
-def eventually(condition, seconds: float = 20.0):
+def eventually(condition, seconds: float = 60.0):
     """Wait for a condition and give its value; fail if it does not come true."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
@@ -188,3 +188,36 @@ def test_strangers_and_garbage_do_not_disturb_a_run(tmp_path, start_foltr):
     disturbed = orjson.loads(out)
     alone = start_foltr("run", "quickstart", "--json", "--engine", "inline", "--set", "rounds=600")
     assert disturbed["model"] == orjson.loads(alone.communicate(timeout=60)[0])["model"]
+
+
+BROKEN_CLIENT = """
+import sys
+
+if sys.argv[:1] == ["-c"]:  # the forkserver, from which the nodes come
+    from learning.learners import pdgd
+
+    train = pdgd.Pdgd.train
+
+    def broken(self, theta, round, members=None):
+        if round == 5 and "client-2" in __import__("setproctitle").getproctitle():
+            raise ZeroDivisionError("client-2 cannot go on")
+        return train(self, theta, round, members)
+
+    pdgd.Pdgd.train = broken
+"""
+
+
+def test_a_crash_in_a_nodes_code_is_logged_and_said_and_the_run_goes_on(tmp_path, monkeypatch, foltr):
+    """Its traceback is in the log, its last words are on the console."""
+    (tmp_path / "sitecustomize.py").write_text(BROKEN_CLIENT)
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}")
+    words = ["rounds=30", "clients[0].count=3", "expect.ndcg_at_10='>= 0'"]
+    done = foltr("run", "quickstart", *[word for one in words for word in ("--set", one)])
+    assert done.returncode == 0, done.stderr
+    assert "client-2 died (ZeroDivisionError: client-2 cannot go on)" in done.stderr
+    run = (tmp_path / "runs" / "latest").resolve()
+    crashed = [one for one in read_journal(journal_path(run, "supervisor")) if one["event"] == "node.crashed"]
+    assert [one["name"] for one in crashed] == ["client-2"]
+    assert all("in broken" in one["traceback"] for one in crashed)
+    closed = [one for one in read_journal(journal_path(run, "coordinator")) if one["event"] == "round.closed"]
+    assert [one["missing"] for one in closed] == [[]] * 5 + [["client-2"]] * 26
