@@ -73,6 +73,16 @@ VIEWS: Final[dict[str, View]] = {
             "aggregation": "what the aggregation rule tells of its work",
         },
     ),
+    "decisions": View(
+        "one client's update in a closed round, and what the aggregation rule made of it",
+        {
+            "round": "the round it answers",
+            "phase": "what the round is for: training",
+            "client": "whose it is",
+            "used": "whether it is in the model",
+            "score": "what the rule thinks of it, in the measure that docs/defences.md tells; null if it has none",
+        },
+    ),
     "updates": View(
         "one client's update in a round, refused ones too",
         {

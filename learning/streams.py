@@ -35,6 +35,7 @@ class Purpose(IntEnum):
     FAULT = 10  # what goes wrong, and when
     TOP_UP = 11  # noise in the place of shares that did not come
     CENTRAL_NOISE = 12  # what the coordinator adds
+    REFERENCE = 13  # made-up scores that an aggregation rule compares real ones with
 
 
 def client_key(client: str) -> int:

@@ -1,6 +1,6 @@
 """The coordinator's arithmetic at the end of a round: the model, and what it costs in privacy."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,13 +23,16 @@ class Closing:
         self._dimension = plan.ranker.dimension
         self._interactions = np.array([client.interactions for client in plan.clients], dtype=np.int64)
 
-    def close(self, asked: Aggregate) -> Callable[[float], Aggregated]:
-        """The round's model: the rule's with the coordinator's noise, or the one before if the round is discarded."""
+    def close(self, asked: Aggregate, names: Sequence[str]) -> Callable[[float], Aggregated]:
+        """The round's model: the rule's with the coordinator's noise, or the one before if the round is discarded.
+
+        names are those of the clients whose updates there are, for the log.
+        """
         if asked.noise.discarded:
             theta, info, cost = asked.before, {"discarded": asked.noise.discarded}, FREE
         else:
             made = self._rule(Updates(asked.thetas, asked.interactions, asked.clients, asked.before, asked.round))
-            theta, info, cost = made.theta, made.info, self._cost(asked)
+            theta, info, cost = made.theta, made.record(names), self._cost(asked)
         if self._noise is None:
             return lambda now: Aggregated(now, theta, info)
         if not asked.noise.discarded:

@@ -107,7 +107,7 @@ class CoordinatorShell(Shell):
 
     def _aggregate(self, instruction: Aggregate) -> Callable[[float], Aggregated]:
         try:
-            return self._closing.close(instruction)
+            return self._closing.close(instruction, self.coordination.members.names(instruction.clients))
         except LearningError as error:
             raise UserError(f"round {instruction.round} cannot be aggregated: {error}") from error
 

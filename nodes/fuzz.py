@@ -30,6 +30,8 @@ __all__ = ["Schedule", "fuzz", "make_schedule", "try_schedule"]
 SOURCE: Final = "synthetic:mq2007?queries=12&documents=6"
 EVOLVING: Final = 0.25
 """How many of the schedules learn by evolution strategies, whose coordinator has something to remember."""
+RULES: Final = ("fedavg", "fedavg", "guarded", "centred_clipping")
+"""Rules without and with a memory that must outlive the coordinator; all serve any number of clients."""
 MOST_FRAMES: Final = 200_000
 """Frames after which a run of a dozen rounds will not finish any more."""
 
@@ -89,10 +91,12 @@ def make_schedule(seed: int) -> Schedule:
         "clients": [{"count": clients, "clicks": "informational"}],
         "timeline": timeline,
     }
+    tables["aggregation"] = {"rule": str(random.choice(RULES))}
     if clients > 2 and random.random() < 0.5:
         tables |= _plot(random, clients, rounds, timeline, wait=wait, always=always)
     elif random.random() < EVOLVING:
         tables["learner"] = {"kind": "es", "interactions": 2, "p": 0.5}
+        del tables["aggregation"]
     return Schedule(seed, tables, frozenset(crashes.tolist()))
 
 

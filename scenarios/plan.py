@@ -5,7 +5,7 @@ derives the same one and only the scenario travels to it.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import ceil
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from learning.aggregation import Rule, make_rule
+from learning.aggregation import Judge, JudgedQueries, Rule, make_rule, options_of, remembers
 from learning.aggregation.adam import Adam
 from learning.attacks import ClickAttack, Crafted, LoneAttacker, Scheduled, Seen
 from learning.clicks import ClickModel, click_model
@@ -30,7 +30,7 @@ from protocol.malice import Malice
 from protocol.messages import ADVERSARY
 from protocol.terms import Plot, Terms
 from scenarios import malice, roster
-from scenarios.schema import Scenario
+from scenarios.schema import JUDGED, Scenario
 
 __all__ = ["Plan", "open_data"]
 
@@ -86,7 +86,22 @@ class Plan:
             protects = learner.p is not None and learner.p < 1.0
             own = epsilon(learner.p or 0.0, self.scenario.evaluation.at + 1) if protects else None
             return Adam(sigma=learner.sigma or 0.0, learning_rate=learner.learning_rate, epsilon=own)
-        return make_rule(self.scenario.aggregation.rule)
+        settings = self.scenario.aggregation
+        known = {option for stage in self.stages for option in options_of(stage)}
+        options = {name: value for name, value in settings.options.items() if name in known}
+        return make_rule(self.stages, self._judge() if self.stages[-1] == "fltrust" else None, **options)
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The aggregation rule, after its pre-aggregators."""
+        rule = self.scenario.aggregation.rule
+        return (rule,) if isinstance(rule, str) else rule
+
+    def _judge(self) -> Judge:
+        """What the coordinator itself knows of relevance."""
+        data = open_data(self.scenario)
+        ranker = replace(self, features=data.dimension).ranker
+        return JudgedQueries(ranker, data, self.scenario.aggregation.judged or JUDGED, self.scenario.seed)
 
     @cached_property
     def mechanism(self) -> Mechanism | None:
@@ -120,7 +135,7 @@ class Plan:
         wanted = self.scenario.log.weights
         if wanted != "auto":
             return wanted
-        if self.rule().remembers:
+        if remembers(self.stages) or self.scenario.learner.kind == "es":
             return "all"  # or a killed coordinator could not go on
         size = self.scenario.rounds * len(self.clients) * self.ranker.dimension * WEIGHT_BYTES
         every = ceil(size / LOG_LIMIT)

@@ -7,6 +7,7 @@ wrong by themselves, which the schema has told already.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from scenarios.aggregation_rules import problems_of_aggregation
 from scenarios.collusion_rules import attack_problems, collusion_problems, is_colluding
 from scenarios.es_rules import es_problems
 from scenarios.privacy import problems_of_privacy
@@ -41,6 +42,8 @@ def problems_together(raw: Mapping[str, Any]) -> Iterator[Problem]:
         _table(raw, "learner").get("kind", "pdgd"),
         _table(raw, "aggregation").get("rule", "fedavg"),
     )
+    clients = sum(_counted(group) or 1 for _, group in groups)
+    yield from problems_of_aggregation(_table(raw, "aggregation"), clients, _table(raw, "log").get("weights", "auto"))
     yield from _expect(_table(raw, "expect"))
     yield from es_problems(raw)
     yield from _timeline(raw, groups)

@@ -25,6 +25,7 @@ from scenarios.values import (
     EventName,
     Identifier,
     LearnerKind,
+    Natural,
     Positive,
     RankerKind,
     Section,
@@ -32,6 +33,7 @@ from scenarios.values import (
 from scenarios.words import Words
 
 __all__ = [
+    "JUDGED",
     "NEURAL_HIDDEN",
     "Aggregation",
     "ClientGroup",
@@ -48,6 +50,7 @@ __all__ = [
 NEURAL_HIDDEN = 64  # hidden units with PDGD in the papers
 ES_HIDDEN = 10  # and with evolution strategies
 ES_DEFAULTS = {"learning_rate": 0.001, "interactions": 4, "sigma": 0.01, "metric": "maxrr", "p": 1.0}
+JUDGED = 20  # queries that fltrust's coordinator has judgements for
 
 
 class Data(Section):
@@ -159,7 +162,21 @@ class Aggregation(Section):
     """How the coordinator makes one model of the clients' models."""
 
     rule: Annotated[AggregationRule, Words(default='"fedavg"; "adam" if the learner is es')] = "fedavg"
-    """The rule: the mean of the models weighted by their interactions, or with es a step of Adam."""
+    """The rule, or pre-aggregators and then the rule (docs/defences.md); with es a step of Adam."""
+    tolerate: Annotated[Natural | SkipJsonSchema[None], Words(default="none; some rules need it")] = None
+    """How many malicious clients the rule is told to tolerate; no rule is told who they are."""
+    radius: Annotated[
+        Annotated[float, Field(gt=0)] | SkipJsonSchema[None], Words(default="the round's median length")
+    ] = None
+    """With norm_clipping and centred_clipping: the length that a client's change is clipped to."""
+    judged: Annotated[Positive | SkipJsonSchema[None], Words(default=f"{JUDGED} with fltrust")] = None
+    """With fltrust: how many judged queries the coordinator has, from the validation split, else the training split."""
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What the rule is made with."""
+        given = {"tolerate": self.tolerate, "radius": self.radius}
+        return {name: value for name, value in given.items() if value is not None}
 
 
 class ClientGroup(Section):

@@ -25,6 +25,7 @@ __all__ = [
     "EventName",
     "Identifier",
     "LearnerKind",
+    "Natural",
     "Positive",
     "PrivacyMechanism",
     "RankerKind",
@@ -38,8 +39,23 @@ RankerKind = Literal["linear", "neural"]
 Activation = Literal["sigmoid", "relu"]
 LearnerKind = Literal["pdgd", "es"]
 EsMetric = Literal["maxrr", "dcg"]
-AggregationRule = Literal["fedavg", "adam"]
 PrivacyMechanism = Literal["none", "laplace-shares", "central-gaussian", "local-gaussian"]
+RuleName = Literal[
+    "fedavg",
+    "krum",
+    "multi_krum",
+    "trimmed_mean",
+    "median",
+    "bulyan",
+    "geometric_median",
+    "norm_clipping",
+    "centred_clipping",
+    "fltrust",
+    "fldetector",
+    "guarded",
+    "adam",
+]
+PreAggregatorName = Literal["nnm"]
 ClickModelName = Literal["perfect", "navigational", "informational", "poison", "pbm"]
 
 
@@ -69,6 +85,7 @@ Identifier = Annotated[
     Words("letters, digits, - _ . (a letter or digit first, at most 64)"),
 ]
 Positive = Annotated[int, Field(ge=1, le=LARGEST_COUNT)]
+Natural = Annotated[int, Field(ge=0, le=LARGEST_COUNT)]
 Duration = Annotated[
     str,
     Field(pattern=DURATION_PATTERN),
@@ -87,6 +104,14 @@ EventName = Annotated[
     WithJsonSchema({"type": "string", "enum": sorted(EVENTS)}),
     Words('the name of an event such as "client.rejoined"', choices=tuple(sorted(EVENTS))),
 ]
+AggregationRule = (
+    RuleName
+    | Annotated[
+        tuple[RuleName | PreAggregatorName, ...],
+        Field(strict=False, min_length=1),
+        Words('an array of "nnm" and one of these, such as ["nnm", "trimmed_mean"]'),
+    ]
+)
 Attack = Annotated[dict[str, Any], Words('a table such as { kind = "sign_flip", z = 2 }')]
 Clicks = ClickModelName | Annotated[dict[str, Any], Words('a table such as { kind = "pbm", eta = 0.5 }')]
 Address = Annotated[str, AfterValidator(_ipv4), Words('an IPv4 address such as "127.0.0.1"')]

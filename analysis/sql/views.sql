@@ -125,6 +125,34 @@ where event in ('train.sent', 'round.closed')
 group by round, phase
 having bool_or(event = 'round.closed');
 
+-- decisions: one row a client's update in a closed round: whether the aggregation rule used it, and what it thought of it.
+-- A rule names those it used or those it excluded, whichever are fewer; one that names nobody used everybody.
+create or replace view decisions as
+with
+    told as (
+        select
+            round,
+            phase,
+            participants,
+            (aggregation -> '$.used') is not null as used,
+            from_json(coalesce(aggregation -> '$.used', aggregation -> '$.excluded', '[]'), '["VARCHAR"]') as named,
+            from_json(aggregation -> '$.scores', '["DOUBLE"]') as scores
+        from rounds
+    ),
+    rows as (
+        select round, phase, used, unnest(participants) as client, unnest(range(len(participants))) as place, scores
+        from told
+    ),
+    named as (select round, phase, unnest(named) as client, true as is_named from told)
+select
+    rows.round,
+    rows.phase,
+    rows.client,
+    coalesce(named.is_named, false) = rows.used as used,
+    rows.scores[rows.place + 1] as score
+from rows
+left join named using (round, phase, client);
+
 -- log.updates: one row a client's update or trial, without its change of the model, which `updates` adds.
 -- What users of a client saw comes with its update, but stays in its host's log where it sends a trial.
 create or replace view log.updates as

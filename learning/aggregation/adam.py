@@ -42,6 +42,9 @@ class Adam:
     _square: Reals = field(default_factory=lambda: np.zeros(1), init=False)
     _left: tuple[float, float] = field(default=(1.0, 1.0), init=False)  # β₁ᵗ, β₂ᵗ
 
+    def check(self, clients: int) -> None:
+        """Serve any number of clients."""
+
     def __call__(self, updates: Updates) -> Aggregate:
         """The model one step on; info has how many clients, what they told on average, the gradient's length."""
         trials = updates.thetas

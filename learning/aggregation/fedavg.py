@@ -10,7 +10,7 @@ from learning.errors import LearningError
 from learning.kernels.arrays import Integers, Reals, read_only
 from learning.kernels.compiling import compiled
 
-__all__ = ["FedAvg", "weighted_mean"]
+__all__ = ["FedAvg", "weighted_mean", "weighted_sum"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,10 @@ class FedAvg:
     """The mean of the local models, each weighted by its interactions."""
 
     remembers: ClassVar[bool] = False
+    score: ClassVar[str] = "none"
+
+    def check(self, clients: int) -> None:
+        """Serve any number of clients."""
 
     def __call__(self, updates: Updates) -> Aggregate:
         """The weighted mean; info has the number of clients and of interactions."""
@@ -27,12 +31,17 @@ class FedAvg:
 
 def weighted_mean(thetas: Reals, interactions: Integers) -> Reals:
     """Σ n_c·θ_c / Σ n_c over the rows, added up in their order."""
-    total = int(interactions.sum())
-    if total < 1 or interactions.min() < 0:
+    count = int(interactions.sum())
+    if count < 1 or interactions.min() < 0:
         raise LearningError(f"fedavg needs counts from 0 on with a sum above 0; got {interactions.tolist()}")
-    theta = np.zeros(thetas.shape[1])
-    _add_weighted(read_only(thetas), interactions.astype(np.float64), theta)
-    return theta / total
+    return weighted_sum(thetas, interactions.astype(np.float64)) / count
+
+
+def weighted_sum(rows: Reals, weights: Reals) -> Reals:
+    """Σ_i weights[i]·rows[i] [d], row after row."""
+    total = np.zeros(rows.shape[1])
+    _add_weighted(read_only(rows), np.ascontiguousarray(weights), total)
+    return total
 
 
 @compiled

@@ -1,7 +1,10 @@
 """What an aggregation rule is: what it is given each round, and what it gives."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
+
+import numpy as np
 
 from learning.errors import LearningError
 from learning.kernels.arrays import Bits, Integers, Reals
@@ -49,22 +52,49 @@ class Aggregate:
     used    bool[n], whose updates are in it; none: everybody's
     scores  float64[n], what the rule thinks of each update, in the rule's own measure; none: it does not judge
     info    anything else worth telling, as plain JSON
+    groups  bool[n] each, clients that something else happened to
     """
 
     theta: Reals
     used: Bits | None = None
     scores: Reals | None = None
     info: dict[str, Any] = field(default_factory=dict)
+    groups: dict[str, Bits] = field(default_factory=dict)
+
+    def record(self, names: Sequence[str]) -> dict[str, Any]:
+        """What the log keeps, with the clients' names: `used` or `excluded`, whichever is shorter, and `scores`.
+
+        The scores are in the names' order, rounded to five digits of the largest.
+        """
+        told = dict(self.info)
+        if self.used is not None:
+            few = 2 * int(self.used.sum()) < len(self.used)
+            told["used" if few else "excluded"] = _chosen(names, self.used if few else ~self.used)
+        told |= {what: _chosen(names, who) for what, who in self.groups.items() if who.any()}
+        if self.scores is not None:
+            largest = float(np.abs(self.scores).max())
+            digits = 4 - int(np.floor(np.log10(largest))) if largest > 0.0 else 0
+            told["scores"] = np.round(self.scores, min(digits, 300)).tolist()
+        return told
+
+
+def _chosen(names: Sequence[str], who: Bits) -> list[str]:
+    return [names[place] for place in np.flatnonzero(who).tolist()]
 
 
 class Rule(Protocol):
     """A rule with its settings, made fresh for a run and called once a round, in the rounds' order.
 
-    remembers  whether a model depends on earlier rounds' updates too. Such a rule is deterministic in all it was given
-               so far, so that a fresh one that is given the same rounds goes on with the same bits.
+    A rule that remembers depends on earlier rounds' updates too. It is deterministic in all it was given so far, so
+    that a fresh one that is given the same rounds goes on with the same bits.
     """
 
-    remembers: ClassVar[bool]
+    @property
+    def remembers(self) -> bool:
+        """Whether a model depends on earlier rounds."""
+
+    def check(self, clients: int) -> None:
+        """Refuse a number of clients that it cannot serve, with the inequality."""
 
     def __call__(self, updates: Updates) -> Aggregate:
         """The next model; the updates' arrays are not changed, and not kept beyond the call."""

@@ -19,6 +19,11 @@ PYDANTIC = re.compile(
 )
 CLICKS = '"perfect", "navigational", "informational", "poison", "pbm" or a table such as { kind = "pbm", eta = 0.5 }'
 LEARNER_KEYS = "kind, learning_rate, interactions, update, sigma, metric, p"
+RULE_CHOICES = (
+    '"fedavg", "krum", "multi_krum", "trimmed_mean", "median", "bulyan", "geometric_median", "norm_clipping", '
+    '"centred_clipping", "fltrust", "fldetector", "guarded", "adam" or an array of "nnm" and one of these, such as '
+    '["nnm", "trimmed_mean"]'
+)
 IDENTIFIER = "letters, digits, - _ . (a letter or digit first, at most 64)"
 
 
@@ -92,7 +97,14 @@ def with_value(path, value):
         ("learner.learning_rate", float("nan"), "must be a number > 0; got nan"),
         ("learner.learning_rate", float("inf"), "must be a number > 0; got inf"),
         ("learner.learning_rate", "0.1", 'must be a number > 0; got "0.1"'),
-        ("aggregation.rule", "fedvag", 'must be "fedavg" or "adam"; got "fedvag"; did you mean fedavg?'),
+        ("aggregation.rule", "fedvag", f'must be {RULE_CHOICES}; got "fedvag"; did you mean fedavg?'),
+        ("aggregation.rule", ["nnm", "kum"], f'must be {RULE_CHOICES}; got ["nnm", "kum"]'),
+        ("aggregation.rule", ["krum", "median"], 'must be any of nnm and then one rule; got ["krum", "median"]'),
+        ("aggregation.rule", ["nnm", "adam"], 'must be any of nnm and then one rule; got ["nnm", "adam"]'),
+        ("aggregation.rule", "nnm", f'must be {RULE_CHOICES}; got "nnm"'),
+        ("aggregation.tolerate", -1, "must be an integer ≥ 0; got -1"),
+        ("aggregation.radius", 1.0, 'belongs to norm_clipping and centred_clipping; got it with rule = "fedavg"'),
+        ("aggregation.judged", 5, 'belongs to fltrust; got it with rule = "fedavg"'),
         ("ranker.hidden", 8, 'is for kind = "neural" only; got 8 with kind = "linear"'),
         ("clients", {"count": 1}, "must be an array of tables; got a table"),
         ("clients", 3, "must be an array of tables; got 3"),
@@ -158,7 +170,7 @@ def test_a_click_table_may_be_for_any_number_of_grades(levels):
             "learner.rule",
             f"unknown key; the keys of learner are {LEARNER_KEYS}; did you mean aggregation.rule?",
         ),
-        ("aggregation.malicious", "unknown key; the keys of aggregation are rule"),
+        ("aggregation.malicious", "unknown key; the keys of aggregation are rule, tolerate, radius, judged"),
         (
             "clients[].click",
             "unknown key; the keys of clients[0] are count, id, clicks, interactions, attack; did you mean clicks?",

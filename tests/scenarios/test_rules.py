@@ -69,3 +69,34 @@ def test_hidden_units_are_the_neural_rankers(kind):
 def test_rules_are_silent_about_what_is_wrong_by_itself(raw):
     """The schema tells these, once."""
     assert list(problems_together(raw)) == []
+
+
+def test_a_rule_that_tolerates_must_be_told_how_many():
+    """Missing, or more than the clients allow: one sentence with the inequality. Other rules do not mind the key."""
+    assert told({"count": 10}, aggregation={"rule": "krum", "tolerate": 4}) == {}
+    assert told({"count": 10}, aggregation={"rule": "median", "tolerate": 4}) == {}
+    assert told({"count": 10}, aggregation={"rule": "krum"}) == {
+        "aggregation.tolerate": 'is needed with rule = "krum": how many malicious clients to tolerate'
+    }
+    assert told({"count": 10}, aggregation={"rule": "bulyan", "tolerate": 2}) == {
+        "aggregation.tolerate": "bulyan needs n ≥ 4m + 3; got n = 10, m = 2"
+    }
+    assert told({"count": 3}, {"id": "a"}, aggregation={"rule": ["nnm", "median"], "tolerate": 2}) == {
+        "aggregation.tolerate": "nnm needs n > 2m, a majority of honest clients; got n = 4, m = 2"
+    }
+
+
+def test_a_rule_that_remembers_needs_every_update_in_the_log():
+    """Or a killed coordinator could not go on with the same bits."""
+    rule = {"rule": "guarded"}
+    assert told({"count": 3}, aggregation=rule, log={"weights": "all"}) == {}
+    assert told({"count": 3}, aggregation={"rule": "median"}, log={"weights": "models"}) == {}
+    assert told({"count": 3}, aggregation=rule, log={"weights": "models"}) == {
+        "log.weights": 'must be "all" or "auto" with rule = "guarded", which remembers what clients sent; got "models"'
+    }
+
+
+@pytest.mark.parametrize("rule", [3, [], [3], [{}], {"kind": "krum"}, ["nnm", "oracle"]])
+def test_a_rule_that_is_none_is_left_to_the_schema(rule):
+    """Nothing is said twice."""
+    assert told({"count": 3}, aggregation={"rule": rule}) == {}

@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 from pydantic import ValidationError
 
-from learning.aggregation import RULES
+from learning.aggregation import PRE_AGGREGATORS, RULES
 from learning.clicks import CLICK_MODELS, click_model
 from learning.errors import LearningError
 from learning.learners import LEARNERS
@@ -21,6 +21,9 @@ from scenarios.load import from_dict, load_scenario, shipped
 from scenarios.words import keys
 
 NOT_IN_QUICKSTART = {
+    "aggregation.judged": "fedavg knows no judgements",
+    "aggregation.radius": "fedavg clips nothing",
+    "aggregation.tolerate": "fedavg tolerates nobody",
     "clients[].attack": "the quickstart's clients are honest",
     "clients[].id": "a group has a count or an id",
     "ranker.hidden": "the linear ranker has no hidden units",
@@ -56,12 +59,13 @@ def test_the_click_models_are_those_of_the_registry():
     [
         (values.RankerKind, RANKERS),
         (values.LearnerKind, LEARNERS),
-        (values.AggregationRule, [*RULES, "adam"]),  # the step of es, whose updates are no models
+        (values.RuleName, [*RULES, "adam"]),  # the step of es, whose updates are no models
+        (values.PreAggregatorName, PRE_AGGREGATORS),
         (values.Activation, get_args(Activation)),
         (values.EsMetric, get_args(Metric)),
         (values.PrivacyMechanism, ["none", *MECHANISMS]),
     ],
-    ids=["RankerKind", "LearnerKind", "AggregationRule", "Activation", "EsMetric", "PrivacyMechanism"],
+    ids=["RankerKind", "LearnerKind", "RuleName", "PreAggregatorName", "Activation", "EsMetric", "PrivacyMechanism"],
 )
 def test_the_choices_are_those_of_the_registry(names, registry):
     """What is registered can be chosen in a scenario; add a new name to its Literal in scenarios/values.py."""
