@@ -166,8 +166,8 @@ def test_updates_that_do_not_fit_are_refused():
         updates(thetas, interactions[1:], before)
     with pytest.raises(LearningError, match="as many client numbers"):
         Updates(thetas, interactions, np.arange(6), before, 1)
-    with pytest.raises(LearningError, match="model before of that dimension"):
-        updates(thetas, interactions, before[1:])
+    with pytest.raises(LearningError, match="and a model before"):
+        updates(thetas, interactions, before[np.newaxis])
 
 
 def test_the_record_names_the_fewer():
