@@ -8,7 +8,7 @@ import os
 import sys
 from typing import NoReturn
 
-from commands import asking, checking, fuzzing, looking, measuring, operating, running
+from commands import asking, auditing, checking, fuzzing, looking, measuring, operating, running
 from commands.options import new_app
 from learning.errors import LearningError
 from protocol.errors import UserError
@@ -23,6 +23,7 @@ app.add_typer(running.app)
 app.add_typer(operating.app)
 app.add_typer(asking.app)
 app.add_typer(checking.app)
+app.add_typer(auditing.app)
 app.add_typer(fuzzing.app)
 app.add_typer(measuring.app)
 app.add_typer(looking.scenario_app, name="scenario")

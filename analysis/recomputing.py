@@ -74,13 +74,13 @@ class Recomputing:
         """What these clients send in a round, attackers too, and what their users saw; empty without plan or data."""
         if self.plan is None or self.data is None:
             return {}
-        briefs = [brief for name in names if (brief := self.briefs.get((number, name))) is not None]
-        known = {name for brief in briefs for name in (*brief.members, *brief.others)}
+        briefs = {name: brief for name in names if (brief := self.briefs.get((number, name))) is not None}
+        known = {name for brief in briefs.values() for name in (*brief.members, *brief.others)}
         made = self._alone(before, number, {*names, *known})
         sent = {name: made[name] for name in names if name in made}
-        for brief in briefs:
-            crafted = self._craft(brief, before, number, {name: theta for name, (theta, _) in made.items()})
-            sent |= {name: (theta, made[name][1]) for name, theta in crafted.items() if name in sent}
+        alone = {name: theta for name, (theta, _) in made.items()}
+        for name, brief in briefs.items():
+            sent[name] = self._craft(brief, before, number, alone)[name], made[name][1]
         return sent
 
     def _craft(self, brief: Brief, before: Floats, number: int, sent: dict[str, Floats]) -> dict[str, Floats]:

@@ -4,8 +4,10 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
+from analysis.audit import attackers, with_rule
 from analysis.runs import Run
 from protocol.errors import UserError
+from protocol.messages import ADVERSARY
 
 __all__ = ["scenario_from_run", "variation"]
 
@@ -30,7 +32,11 @@ def scenario_from_run(run: Run) -> dict[str, Any]:
 
 
 def variation(
-    run: Run, without: Sequence[str] = (), rule: str | None = None, rounds: int | None = None
+    run: Run,
+    without: Sequence[str] = (),
+    rule: str | None = None,
+    rounds: int | None = None,
+    tolerate: int | None = None,
 ) -> dict[str, Any]:
     """The scenario of what would have been: the same seeds and happenings without some clients, or otherwise different.
 
@@ -46,8 +52,7 @@ def variation(
     tables["timeline"] = left_out + kept
     tables["rounds"] = rounds or tables["rounds"]
     tables["timeline"] = [entry for entry in tables["timeline"] if entry["at_round"] <= tables["rounds"]]
-    tables["aggregation"] |= {"rule": rule} if rule else {}
-    return tables
+    return with_rule(tables, rule, tolerate, attackers(run).count) if rule else tables
 
 
 def _is_about(entry: dict[str, Any], clients: Sequence[str]) -> bool:
@@ -100,6 +105,9 @@ def _kills(run: Run, *, waits: bool) -> list[dict[str, Any]]:
     entries = []
     for record in _orders(run, "supervisor", "client.killed"):
         for node in record["whom"]:
+            if node == ADVERSARY:
+                entries += _without_adversary(run, record["ts"], waits=waits)
+                continue
             client = _client_on(run, node)
             lost = _first(run, "client.lost", node, record["ts"])
             began = _round_with(run, "missing", client, lost) or lost
@@ -113,6 +121,26 @@ def _kills(run: Run, *, waits: bool) -> list[dict[str, Any]]:
                 entry["restart_after"] = "1s" if waits else rounds
             entries.append(entry)
     return entries
+
+
+def _without_adversary(run: Run, after: float, *, waits: bool) -> list[dict[str, Any]]:
+    """The adversary's death as an entry: from the first round that it did not decide to the next one that it did."""
+    began = _first_letter(run, "instruct.sent", "record ->> '$.reason' is not null", after)
+    if began is None:
+        return []  # nobody had to do without it
+    ended = _first_letter(run, "craft.received", f"round > {began}", after)
+    again = {} if ended is None else {"restart_after": "1s" if waits else ended - began}
+    return [{"at_round": began, "kill": ADVERSARY} | again]
+
+
+def _first_letter(run: Run, event: str, condition: str, after: float) -> int | None:
+    """The first round with a letter of a plot after a moment."""
+    query = f"""
+        select min(round) as round from events
+        where node = 'coordinator' and event = $event and (record ->> '$.ts')::double > $after and {condition}
+    """  # noqa: S608 - the condition is one of our own
+    rows = run.rows(query, {"event": event, "after": after})
+    return None if rows[0]["round"] is None else int(rows[0]["round"])
 
 
 def _pauses(run: Run, *, waits: bool) -> list[dict[str, Any]]:

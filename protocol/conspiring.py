@@ -45,6 +45,7 @@ class Conspiring(Sharing):
         self._briefed: tuple[int, ...] = ()  # whom the adversary was last asked about
         self._crafted: dict[int, Floats] = {}  # what it decided
         self._released: set[int] = set()  # who was told in the open round that there is no adversary
+        self._counted: set[int] = set()  # the clients that the adversary was told the round is made of
 
     def role_of(self, peer: str) -> str:
         """The adversary is the run's own, where there is one."""
@@ -57,11 +58,21 @@ class Conspiring(Sharing):
             self._plotters |= {self.members.number_of(client) for client in joined}
 
     def _open_round(self, now: float) -> list[Instruction]:
-        self._confided, self._briefed, self._crafted, self._released = {}, (), {}, set()
+        self._confided, self._briefed, self._crafted = {}, (), {}
+        self._released, self._counted = set(), set()
         return super()._open_round(now)
 
     def _close_if_complete(self, now: float) -> list[Instruction]:
         return super()._close_if_complete(now) or (self._conspire() if self._is_on else [])
+
+    def _ask_again(self, host: str, answers: int) -> list[Instruction]:
+        # Whoever comes after the adversary was briefed comes in the next round, if this one can close without: what
+        # members send then depends on who is in the round, and not on who was quick.
+        own = self.members.numbers(host)
+        owed = own[~self.ledger.answered[own]].tolist()
+        late = not self.terms.wait and self._counted and self._counted.isdisjoint(owed)
+        enough = len(self._counted) >= self.ledger.quorum
+        return [] if late and enough else super()._ask_again(host, answers)
 
     def _waiting_for(self) -> tuple[str, ...]:
         missing = self._is_on and not self._attending and not self._alone and any(map(self._waits, self._confided))
@@ -197,7 +208,8 @@ class Conspiring(Sharing):
         thetas, _, answered = ledger.updates()
         honest = ~np.isin(answered, list(self._plotters))
         others = thetas[honest] if self._plot.full else np.empty((0, len(self.theta)))
-        size = int((expected | ledger.answered).sum())
+        self._counted = {int(number) for number in np.flatnonzero(expected | ledger.answered)}
+        size = len(self._counted)
         names = self.members.names(np.array(who, dtype=np.int64))
         theta = np.array([self._confided[one] for one in who])
         seen = self.members.names(answered[honest]) if self._plot.full else []

@@ -107,15 +107,29 @@ def test_the_adversary_is_not_kept_waiting_by_the_dead_unless_the_round_is(wait)
     assert stage.said(Brief).size == (4 if wait else 3)
 
 
-def test_a_dead_member_is_not_waited_for_and_a_returned_one_is_briefed_about():
-    """The first brief is about one member, the second about both; only who waits is told."""
+def test_a_dead_member_is_not_waited_for_and_comes_back_in_the_next_round():
+    """Who is there when the adversary is briefed makes the round: nobody is asked after it."""
     stage = Plotting().ready()
+    stage.confide("mixed", 2)
+    assert "brief -> adversary" in stage.lose("plotter")
+    assert stage.join("plotter", pid=2) == ["join.received", "client.rejoined", "welcome -> plotter"]
+    assert stage.join("mixed")[-1] == "train -> mixed"
+    stage.craft("c2")
+    stage.update("honest")
+    stage.update("mixed", clients=[1])
+    assert stage.update("mixed", clients=[2])[-1] == "aggregate c0 c1 c2"
+    assert stage.aggregated()[-1] == "train -> honest mixed plotter"
+
+
+def test_a_round_that_needs_whoever_comes_asks_them_after_the_brief_too():
+    """Below the quorum a returned member is asked; the second brief is about both, and only who waits is told."""
+    stage = Plotting(quorum=1.0).ready()
     stage.confide("mixed", 2)
     assert "brief -> adversary" in stage.lose("plotter")
     stage.craft("c2")
     stage.update("mixed", clients=[1])
     stage.update("mixed", clients=[2])
-    stage.join("plotter", pid=2)
+    assert stage.join("plotter", pid=2)[-1] == "train -> plotter"
     assert stage.confide("plotter", 3) == ["confide.received", "brief -> adversary"]
     assert stage.said(Brief).clients == ("c2", "c3")
     assert stage.craft("c2", "c3") == ["craft.received", "instruct -> plotter"]
