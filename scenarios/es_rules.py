@@ -5,9 +5,10 @@ with one sentence that says so.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from scenarios.problems import Problem
+from scenarios.values import AggregationRule
 from scenarios.words import shown
 
 __all__ = ["es_problems"]
@@ -45,7 +46,7 @@ def _with_es(raw: Mapping[str, Any], learner: Mapping[str, Any]) -> Iterator[Pro
     yield from _privatisation(raw, learner)
     yield from _odd("learner.interactions", learner)
     rule = _table(raw, "aggregation").get("rule", "adam")
-    if isinstance(rule, str) and rule != "adam":
+    if rule in get_args(AggregationRule) and rule != "adam":
         yield Problem("aggregation.rule", f'{NO_WEIGHTS}: no rule of models applies, only "adam"; got {shown(rule)}')
     for name in ("clients", "timeline"):
         entries = raw.get(name)
