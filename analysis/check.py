@@ -5,7 +5,7 @@ must be computed bit for bit, a model's hash and its aggregation, is computed he
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -76,7 +76,9 @@ def check(run: Run) -> list[Check]:
         run.refresh()
         for name in ("facts_of_packed" if run.packed else "facts_of_journals", "facts"):
             facts.execute(sql_text(name))
-        checks = [_asked(facts, name, text) for name, text in _texts()] + _computed(run, _rule(facts), _numbers(facts))
+        checks = [_asked(facts, name, text) for name, text in _texts()] + _computed(
+            run, lambda: _rule(facts), _numbers(facts)
+        )
         silent = facts.execute("from spoken limit 1").fetchone() is None
     if silent:
         checks = [Check(one.name, one.sentence, limits="the coordinator has logged nothing") for one in checks]
@@ -142,21 +144,22 @@ def _numbers(facts: duckdb.DuckDBPyConnection) -> dict[str, int]:
     return dict(facts.execute("select client, number from members").fetchall())
 
 
-def _computed(run: Run, rule: Rule | str, numbers: dict[str, int]) -> list[Check]:
+def _computed(run: Run, fresh: Callable[[], Rule | str], numbers: dict[str, int]) -> list[Check]:
     """The checks that need arithmetic: every model's hash, and every model out of the updates that are in it."""
     hashes = Check("models-have-their-hashes", "Every model's hash is that of its weights.")
     repeated = Check(
         "aggregations-can-be-repeated", "The updates in a model, aggregated again in client order, give the same bits."
     )
     before: tuple[int, Floats | None] = (-1, None)
+    rule = fresh()
     known = unknown = 0
     for one in logged_models(run):
-        if one.phase != "training":
-            continue
         if one.theta is not None and fingerprint(one.theta) != one.model:
             detail = f"model {one.round} is called {one.model}, and is {fingerprint(one.theta)}"
             hashes.blame(round=one.round, detail=detail)
-        if one.round > 0:
+        if one.round > 0 and not one.participants:  # unlearning starts with it, or nobody was left for its step
+            rule = rule if isinstance(rule, str) or not rule.remembers else fresh()
+        elif one.round > 0:
             problem = _difference(rule, one, before[1] if before[0] == one.round - 1 else None, numbers)
             known, unknown = known + (problem is not None), unknown + (problem is None)
             if problem is None and not isinstance(rule, str) and rule.remembers:

@@ -65,7 +65,7 @@ def telling_round(run: Run) -> int:
     """The round that tells most: that of the first fault or refused update, else the last one that was closed."""
     faults = run.rows("select min(round) as round from faults where round > 0")[0]["round"]
     refused = run.rows("select min(round) as round from updates where not accepted")[0]["round"]
-    last = run.rows("select coalesce(max(round), 0) as round from rounds where phase = 'training'")[0]["round"]
+    last = run.rows("select coalesce(max(round), 0) as round from rounds")[0]["round"]
     odd = [one for one in (faults, refused) if one is not None]
     return int(min(odd, default=last))
 

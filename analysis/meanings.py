@@ -60,10 +60,10 @@ VIEWS: Final[dict[str, View]] = {
         },
     ),
     "rounds": View(
-        "one closed round; round 0 is the start model",
+        "one closed round; round 0 is the start model, and so is the first one of unlearning: nobody is in it",
         {
             "round": "the number; its model is made from updates to model round − 1",
-            "phase": "what the round is for: training",
+            "phase": "what the round is for: training or unlearning",
             "theta": "the global model after the round",
             "model": "sha256 of theta's float64 bytes",
             "participants": "clients whose updates are in the model",
@@ -87,7 +87,7 @@ VIEWS: Final[dict[str, View]] = {
         "one client's update in a round, refused ones too",
         {
             "round": "the round it answers",
-            "phase": "what the round is for: training",
+            "phase": "what the round is for: training or unlearning",
             "client": "whose it is; null where a refused frame names nobody",
             "host": "the node that sent it",
             "n": "interactions that it learned from",
@@ -109,7 +109,7 @@ VIEWS: Final[dict[str, View]] = {
         "one value of a metric",
         {
             "round": "the model, or the round, that it is of",
-            "phase": "what the round is for: training",
+            "phase": "what the round is for: training or unlearning",
             "name": "ndcg_at_10 (offline, of the model), online_ndcg_at_10 (of a client in a round), "
             "online (performance so far: Σ 0.9995^(t−1) · mean over clients of online_ndcg_at_10 in round t), "
             "maxrr (of a client in a round, with the learner es: mean of 1/rank of the highest click)",
@@ -155,7 +155,7 @@ VIEWS: Final[dict[str, View]] = {
             "seq": "0, 1, … within the node's log",
             "event": "what happened",
             "round": "the round it is about",
-            "phase": "what the round is for: training",
+            "phase": "what the round is for: training or unlearning",
             "cause": "`peer:id` of the message behind it",
             "record": "the whole record, but for the updates' weights, which are `updates.theta`",
         },

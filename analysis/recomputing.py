@@ -4,7 +4,7 @@ What is missing (a scenario that this version cannot read, a data set that is no
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -18,12 +18,13 @@ from learning.attacks import Seen
 from learning.data import Dataset
 from learning.errors import LearningError
 from learning.learners import Learner
+from learning.unlearning import calibrate
 from protocol.errors import FoltrError
 from scenarios.load import from_dict
 from scenarios.plan import Plan, open_data
 from scenarios.roster import Client, clients, setting_of
 
-__all__ = ["Recomputing", "recomputing"]
+__all__ = ["Question", "Recomputing", "recomputing"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -35,6 +36,16 @@ class Brief(NamedTuple):
     members: list[str]
     others: list[str]
     size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What clients were asked with in a round; `draws`, `most` and, by client, `norms` are those of `Train`."""
+
+    round: int
+    draws: int
+    most: int = 0
+    norms: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -70,13 +81,19 @@ class Recomputing:
         numbers = np.array([places[name] for name in names], dtype=np.int64)
         return self._rule(Updates(thetas, interactions, numbers, before, number)).theta
 
-    def train(self, before: Floats, number: int, names: Sequence[str]) -> dict[str, tuple[Floats, float]]:
+    def forget(self, number: int) -> None:
+        """Unlearning starts in this round: a rule that remembers starts anew."""
+        self._rule = None
+        self._aggregated = number
+
+    def train(self, before: Floats, asked: Question, names: Sequence[str]) -> dict[str, tuple[Floats, float]]:
         """What these clients send in a round, attackers too, and what their users saw; empty without plan or data."""
         if self.plan is None or self.data is None:
             return {}
+        number = asked.round
         briefs = {name: brief for name in names if (brief := self.briefs.get((number, name))) is not None}
         known = {name for brief in briefs.values() for name in (*brief.members, *brief.others)}
-        made = self._alone(before, number, {*names, *known})
+        made = self._alone(before, asked, {*names, *known})
         sent = {name: made[name] for name in names if name in made}
         alone = {name: theta for name, (theta, _) in made.items()}
         for name, brief in briefs.items():
@@ -91,7 +108,7 @@ class Recomputing:
         made = self.plan.crafting()(Seen(members, others, before.copy(), brief.size), number)
         return dict(zip(brief.members, made.thetas, strict=True))
 
-    def _alone(self, before: Floats, number: int, names: set[str]) -> dict[str, tuple[Floats, float]]:
+    def _alone(self, before: Floats, asked: Question, names: set[str]) -> dict[str, tuple[Floats, float]]:
         """What these clients would send without an adversary."""
         assert self.plan is not None
         assert self.data is not None
@@ -102,12 +119,16 @@ class Recomputing:
                 continue
             if host not in self._learners:
                 self._learners[host] = self.plan.learner(host, self.data)
-            found = self._learners[host].train(before, number, np.array(places, dtype=np.int64))
+            chosen = np.array(places, dtype=np.int64)
+            found = self._learners[host].train(before, asked.draws, chosen, most=asked.most)
             attacks = self.plan.lone_attackers(host)
             for at, place in enumerate(places):
                 theta = found.thetas[at].copy()
+                if asked.norms:
+                    norm = np.array([asked.norms[members[place].id]])
+                    theta = calibrate(theta[np.newaxis], before, norm)[0]
                 if place in attacks:
-                    theta = attacks[place].sent(theta, before, number)
+                    theta = attacks[place].sent(theta, before, asked.draws)
                 made[members[place].id] = (theta, float(found.online[at]))
         return made
 

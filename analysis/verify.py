@@ -7,6 +7,7 @@ the model before. What the log or the machine does not have the means for is tol
 
 from dataclasses import asdict, dataclass, field
 from math import isclose
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -15,10 +16,12 @@ from numpy.typing import NDArray
 
 from analysis.log import sql_text
 from analysis.models import LoggedModel, LoggedUpdate, logged_models
-from analysis.recomputing import Recomputing, recomputing
+from analysis.phases import Unlearning, steps, unlearnings
+from analysis.recomputing import Question, Recomputing, recomputing
 from analysis.runs import Run, open_run
 from protocol.errors import UserError
 from protocol.terms import fingerprint
+from scenarios.unlearning import needs_weights
 
 __all__ = ["SAMPLE", "Verification", "verify"]
 
@@ -70,8 +73,7 @@ def verify(
     with open_run(path) as run:
         check = _Check(run, _chosen(run, client, number, everything=everything))
         for model in logged_models(run):
-            if model.phase == "training":
-                check.round(model)
+            check.round(model)
         return check.done()
 
 
@@ -95,7 +97,9 @@ class _Check:
     def __init__(self, run: Run, chosen: set[tuple[int, str]] | None) -> None:
         self._means: Recomputing = recomputing(run)
         self._chosen = chosen
-        self._phases = run.rows("select phase, count(*) as n from rounds where phase <> 'training' group by phase")
+        self._unlearnings = {one.first: one for one in unlearnings(run)}
+        self._steps = steps(run) if self._unlearnings else {}
+        self._origins: dict[int, Floats] = {}  # the models that unlearning went back to
         self._before: tuple[int, Floats] | None = None
         self._underivable = 0
         self._skipped: dict[str, int] = {}
@@ -123,18 +127,36 @@ class _Check:
         found.limits += self._means.limits
         if self._underivable and self._means.plan is not None:
             found.limits.append(f"{self._underivable:,} models, because the log lacks weights that they are made of")
-        found.limits += [f"{count:,} updates {why}" for why, count in self._skipped.items()]
-        found.limits += [f"{row['n']:,} rounds of the phase {row['phase']}" for row in self._phases]
+        found.limits += [f"{count:,} {why}" for why, count in self._skipped.items()]
         return found
 
     def _derive(self, model: LoggedModel, theta: Floats, before: Floats | None) -> None:
-        made = self._means.start() if model.round == 0 else self._aggregate(model, before)
-        if made is None:
+        unlearning = self._unlearnings.get(model.round)
+        if unlearning is not None:
+            made = self._restart(unlearning)
+        elif model.round == 0:
+            made = self._means.start()
+        elif model.round in self._steps and not model.participants:
+            made = before  # nobody was left to be asked
+        else:
+            made = self._aggregate(model, before)
+        if model.round in {one.origin for one in self._unlearnings.values()}:
+            self._origins[model.round] = theta
+        if made is None and unlearning is not None:
+            self._skip(f"model that {unlearning.settings['method']} starts from: it is made of another run's log", 1)
+        elif made is None:
             self._underivable += 1
         elif fingerprint(made) != model.model or fingerprint(made) != fingerprint(theta):
             self._differs(f"model {model.round}")
         else:
             self._found.models_derived += 1
+
+    def _restart(self, unlearning: Unlearning) -> Floats | None:
+        """The model that unlearning starts from; none if it is not a model of this run."""
+        self._means.forget(unlearning.first)
+        if needs_weights(unlearning.settings):
+            return None
+        return self._means.start() if unlearning.origin == 0 else self._origins.get(unlearning.origin)
 
     def _aggregate(self, model: LoggedModel, before: Floats | None) -> Floats | None:
         """The round's model from the log's updates; none if not all of them are there with their weights."""
@@ -148,14 +170,25 @@ class _Check:
         for one in model.updates:  # a resumed run may have asked a client twice
             if self._chosen is None or (number, one.client) in self._chosen:
                 answers.setdefault(one.client, []).append(one)
-        made = self._means.train(before, number, list(answers)) if answers else {}
+        made = self._means.train(before, self._question(number), list(answers)) if answers else {}
         for client, (theta, online) in made.items():
             if not all(_is(one, theta, online, before) for one in answers[client]):
                 self._differs(f"the update of {client} in round {number}")
                 continue
             self._found.updates_recomputed += 1
             if any(one.theta is None for one in answers[client]):
-                self._skip("by their lengths and online figures only, because the log keeps no weights of them", 1)
+                self._skip(
+                    "updates by their lengths and online figures only, because the log keeps no weights of them", 1
+                )
+
+    def _question(self, number: int) -> Question:
+        """What clients were asked with in a round."""
+        step = self._steps.get(number)
+        if step is None:
+            return Question(number, number)
+        phase = max((one for one in self._unlearnings.values() if one.first < number), key=attrgetter("first"))
+        norms = dict(zip(step.clients, step.norms, strict=True)) if phase.calibrated else {}
+        return Question(number, step.draws, phase.most, norms)
 
     def _skip(self, why: str, count: int) -> None:
         self._skipped[why] = self._skipped.get(why, 0) + count

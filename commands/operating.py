@@ -103,12 +103,27 @@ def add(
 
 
 @app.command()
-def leave(reference: RunName, clients: Nodes, runs: Runs = None, as_json: Json = False) -> None:
-    """Let clients leave the federation: their updates stop at the next round.
+def leave(
+    reference: RunName,
+    clients: Nodes,
+    forget: Annotated[bool, typer.Option("--forget", help="Unlearn what they taught before training goes on.")] = False,
+    method: Annotated[str | None, typer.Option(help="How to unlearn; federaser by default.")] = None,
+    every: Annotated[int | None, typer.Option(min=1, help="Rounds between kept updates.")] = None,
+    interactions: Annotated[int | None, typer.Option(min=1, help="Queries of a client in a step.")] = None,
+    then: Annotated[str | None, typer.Option(help="train or end: what comes after unlearning.")] = None,
+    runs: Runs = None,
+    as_json: Json = False,
+) -> None:
+    """Let clients leave the federation: their updates stop at the next round, and may be unlearned.
 
-    Example: foltr leave latest client-3
+    Example: foltr leave latest client-3 --forget --every 10 --interactions 3
     """
-    _tell(reference, runs, "leave", clients, as_json=as_json)
+    given = {"method": method, "every": every, "interactions": interactions, "then": then}
+    settings = {name: value for name, value in given.items() if value is not None}
+    if settings and not forget:
+        raise typer.BadParameter("belongs to --forget", param_hint=f"--{next(iter(settings))}")
+    how: dict[str, Any] = {"forget": {"method": "federaser", **settings}} if forget else {}
+    _tell(reference, runs, "leave", clients, as_json=as_json, **how)
 
 
 @app.command()

@@ -1,6 +1,7 @@
 """A client host: a process, or an inline node, in which one or more clients live."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 from learning.data import Dataset
 from learning.learners import LocalUpdates
 from learning.streams import client_key
+from learning.unlearning import calibrate
 from nodes.shell import Act, Link, Shell
 from protocol.codec import Codec
 from protocol.journal import Journal
@@ -42,9 +44,12 @@ class HostShell(Shell):
         # A host's clients are contiguous in the roster, so that a client's place here is its number less the first.
         everyone = len(instruction.clients) == len(self._clients)
         members = None if everyone else np.subtract(instruction.clients, self._first)
-        made = self._learner.train(np.array(instruction.theta), instruction.round, members)
+        before = np.array(instruction.theta)
+        made = self._learner.train(before, instruction.round, members, most=instruction.most)
         if made.maxrr is not None:
             return self._tried(instruction, made)
+        if instruction.norms is not None:
+            made = replace(made, thetas=calibrate(made.thetas, before, np.array(instruction.norms)))
         if self._attacks:
             self._attack(instruction, made.thetas)
         if self._noise is not None and instruction.promised:  # last: also whoever attacks alone adds its share
@@ -57,7 +62,7 @@ class HostShell(Shell):
         """What clients that send trials send; what their users saw and clicked stays in this host's log."""
         names = [self._clients[number - self._first].id for number in instruction.clients.tolist()]
         saw = {"clients": names, "online": made.online, "maxrr": made.maxrr}
-        self.journal.append("lists.shown", round=instruction.round, **saw)
+        self.journal.append("lists.shown", round=instruction.asked_in, **saw)
         seeds, fitness = made.thetas[:, 0].astype(np.int64), np.ascontiguousarray(made.thetas[:, 1:])
         return lambda now: Tried(now, seeds, fitness)
 

@@ -45,6 +45,10 @@ class Closing:
         exhausted = self.exhausted(asked.round + 1)
         return lambda now: Aggregated(now, theta, info, told, exhausted=exhausted)
 
+    def start_anew(self, rule: Rule) -> None:
+        """The model goes back to unlearn: from here on a fresh rule makes the models; what was spent stays spent."""
+        self._rule = rule
+
     def exhausted(self, number: int) -> str:
         """Why the budget has no room for a round with all its noise; empty if it has."""
         if self._noise is None:

@@ -81,7 +81,7 @@ class ConsoleWatcher:
             again = " ".join(progress.waiting[:_NAMED])
             self.noticed(f"waiting for {_some(progress.waiting)}; foltr restart {self._run} {again} starts them again")
         self._waiting = bool(progress.waiting)
-        self._show(description, progress.round, None, " · ".join(fact for fact in facts if fact))
+        self._show(description, progress.round, progress.last, " · ".join(fact for fact in facts if fact))
 
     def noticed(self, sentence: str) -> None:
         """Say a sentence above the bar."""

@@ -10,12 +10,14 @@ from typing import Any, Final
 
 from learning.errors import LearningError
 from nodes.closing import Closing
+from nodes.memory import JournalMemory
 from nodes.past import Past, closed_rounds
 from nodes.shell import Act, Link, Shell
 from nodes.weather import Weather
 from protocol.codec import VERSION, Codec
 from protocol.coordination import Coordination, State
 from protocol.errors import UserError
+from protocol.forgetting import Recall, Recalled
 from protocol.journal import Journal
 from protocol.machine import Instruction, Say
 from protocol.messages import COORDINATOR, SUPERVISOR
@@ -23,6 +25,7 @@ from protocol.terms import Admit, Aggregate, Aggregated, Impose
 from scenarios.load import scenario_hash, to_dict
 from scenarios.plan import Plan
 from scenarios.roster import setting_text
+from scenarios.unlearning import begin_unlearning
 
 __all__ = ["CoordinatorShell", "run_record"]
 
@@ -48,6 +51,7 @@ class CoordinatorShell(Shell):
         admit: Callable[[str, str], None] | None = None,
     ) -> None:
         rule = plan.rule()
+        self._plan = plan
         self._closing = Closing(plan, rule, past.privacy if past else ())
         self._admit = admit
         self._told = 0.0
@@ -61,10 +65,11 @@ class CoordinatorShell(Shell):
             Aggregate: self._aggregate,
             Admit: self._let_in,
             Impose: self._impose,
+            Recall: self._recall,
         }
         super().__init__(self.coordination, journal, self.weather, Codec(plan.largest_frame), clock, acts)
         if past is not None and rule.remembers:
-            for updates in closed_rounds(plan.run, past.closed):
+            for updates in closed_rounds(plan.run, past.closed, max((one.first for one in past.phases), default=0)):
                 rule(updates)
         if past is None:
             journal.append("run.started", **run_record(plan))
@@ -110,6 +115,19 @@ class CoordinatorShell(Shell):
             return self._closing.close(instruction, self.coordination.members.names(instruction.clients))
         except LearningError as error:
             raise UserError(f"round {instruction.round} cannot be aggregated: {error}") from error
+
+    def _recall(self, instruction: Recall) -> Callable[[float], Recalled]:
+        """Read in the own log what unlearning needs; a rule that remembers starts anew with it."""
+        self.journal.flush()
+        self._closing.start_anew(self._plan.rule())
+        request, memory = instruction.request, JournalMemory(self._plan.run, instruction.closed)
+        try:
+            beginning = begin_unlearning(
+                request.settings, request.clients, instruction.remaining, memory, self._plan.start
+            )
+        except LearningError as error:
+            raise UserError(f"{', '.join(request.clients)} cannot be forgotten: {error}") from error
+        return lambda now: Recalled(now, beginning)
 
     def _let_in(self, instruction: Admit) -> None:
         if self._admit is not None:

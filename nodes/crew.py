@@ -52,6 +52,7 @@ class Crew:
         keys = self._keys[COORDINATOR]
         enrolled = tuple((pair.public, name) for name, pair in self._keys.items() if name != COORDINATOR)
         task = replace(self._task, name=COORDINATOR, role="coordinator", keys=keys, port=self._port)
+        task = replace(task, unlearning=self._plan.unlearning)
         child = self.nursery.start(replace(task, enrolled=enrolled, goes_on=goes_on))
         kind, endpoint = self._first_words(child)
         if kind != "ready":

@@ -129,7 +129,7 @@ class Director:
         if verb == "add":
             return [f"added {client}" for client in self.add(by=by, **settings)]
         if verb == "leave":
-            return [f"{client} leaves" for client in self.leave(self._select(whom), by)]
+            return self._let_go(whom, settings.get("forget"), by)
         acts: dict[str, Callable[[list[str]], None]] = {
             "kill": lambda nodes: self.kill(nodes, str(settings.get("signal", "KILL")), by),
             "pause": lambda nodes: self.pause(nodes, by),
@@ -175,11 +175,10 @@ class Director:
             self._hands.restart(node)
         self._started += [node for node in nodes if node in self._hosts.values() or node == ADVERSARY]
 
-    def leave(self, clients: list[str], by: str) -> list[str]:
-        """Let clients leave the federation."""
+    def leave(self, clients: list[str], by: str, forget: dict[str, Any] | None = None) -> None:
+        """Let clients leave the federation, and be forgotten if that is wanted."""
         self._left.update(clients)
-        self._tell(Leave(tuple(clients), by))
-        return clients
+        self._tell(Leave(tuple(clients), by, json.dumps(forget) if forget else ""))
 
     def add(
         self,
@@ -233,6 +232,16 @@ class Director:
         self._log("network.healed", by, fault=fault, what=what, whom=hosts)
         self._hands.tell(Heal(fault))
 
+    def _let_go(self, whom: Sequence[str], forget: dict[str, Any] | None, by: str) -> list[str]:
+        """Let clients leave because a person wants it; whoever left before can still be forgotten."""
+        if forget:
+            self._plan.check_forget(forget)
+        gone = [client for client in whom if client in self._left] if forget else []
+        here = self._select([client for client in whom if client not in gone])
+        self.leave([*gone, *here], by, forget)
+        how = f" and is forgotten by {forget['method']}" if forget else ""
+        return [f"{client} {'left before' if client in gone else 'leaves'}{how}" for client in (*gone, *here)]
+
     # --- the timeline ------------------------------------------------------------------------------------------------
 
     def _happen(self, one: Happening, ends: int | None = None) -> None:
@@ -249,7 +258,9 @@ class Director:
             case "restart":
                 self.restart(self._nodes(self._here(one.whom)), TIMELINE)
             case "leave":
-                self.leave(self._select(self._here(one.whom)), TIMELINE)
+                here = self._select(self._here(one.whom))
+                gone = [client for client in one.whom if client in self._left] if one.forget else []
+                self.leave([*gone, *here], TIMELINE, one.forget)
             case "add":
                 # Where an earlier director was not heard to the end, some of them may be there already.
                 there = sum(first == self.round for first in self._plan.since.values()) if self._halfway else 0

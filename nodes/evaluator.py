@@ -1,8 +1,10 @@
 """The evaluator: follows the coordinator's log and measures its models, many at once; never sits in the loop."""
 
 import os
+from itertools import groupby, islice
+from operator import attrgetter
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import orjson
@@ -23,6 +25,14 @@ _FINISHED: Final = b'{"event":"run.finished"'
 _RESUMED: Final = b'{"event":"run.resumed"'
 
 
+class _Model(NamedTuple):
+    """A closed round; its phase is empty in training."""
+
+    round: int
+    theta: list[float]
+    phase: str
+
+
 class Evaluator:
     """Reads what is new in the log, measures what is due, appends the values to a log of its own."""
 
@@ -35,19 +45,23 @@ class Evaluator:
         self._every = plan.scenario.evaluation.every
         self._last = plan.scenario.rounds
         self._name = f"ndcg_at_{plan.scenario.evaluation.at}"
-        self._unmeasured: tuple[int, list[float]] | None = None  # the newest model that was not due
+        self._unmeasured: _Model | None = None  # the newest model that was not due
+        self._phase = ""  # of the newest model
         self._finished = False
         self.journal.append("node.ready", role=EVALUATOR, pid=os.getpid())
 
     def follow(self) -> bool:
         """Measure what the log has by now; false if it had nothing new."""
         lines = self._follower.lines()
-        due: list[tuple[int, list[float]]] = []
+        due: list[_Model] = []
         for line in lines:
             if line.startswith(_CLOSED):
                 record = orjson.loads(line)
-                model = (record["round"], record["theta"])
-                if model[0] % self._every == 0 or model[0] == self._last:
+                model = _Model(record["round"], record["theta"], record.get("phase", ""))
+                if model.phase != self._phase and self._unmeasured:
+                    due.append(self._unmeasured)  # the last one of a phase counts
+                self._phase = model.phase
+                if model.round % self._every == 0 or model.round == self._last:
                     due.append(model)
                     self._unmeasured = None
                 else:
@@ -59,9 +73,10 @@ class Evaluator:
         if self._finished and self._unmeasured:
             due.append(self._unmeasured)  # a run that was stopped early ends with a measured model, too
             self._unmeasured = None
-        due = [model for model in due if model[0] not in self._measured]
-        for start in range(0, len(due), BLOCK):
-            self._measure(due[start : start + BLOCK])
+        due = [model for model in due if model.round not in self._measured]
+        for phase, models in groupby(due, key=attrgetter("phase")):
+            while block := list(islice(models, BLOCK)):
+                self._measure(block, phase)
         return bool(lines)
 
     @property
@@ -69,10 +84,11 @@ class Evaluator:
         """Whether the run's end has been read and everything is measured."""
         return self._finished
 
-    def _measure(self, models: list[tuple[int, list[float]]]) -> None:
-        rounds = [number for number, _ in models]
-        values = self._evaluator.ndcg(np.array([theta for _, theta in models]))
-        self.journal.append("metric.measured", name=self._name, split="test", rounds=rounds, values=values)
+    def _measure(self, models: list[_Model], phase: str) -> None:
+        rounds = [model.round for model in models]
+        values = self._evaluator.ndcg(np.array([model.theta for model in models]))
+        told = {"phase": phase} if phase else {}
+        self.journal.append("metric.measured", **told, name=self._name, split="test", rounds=rounds, values=values)
         self.journal.flush()
         self.latest = (rounds[-1], float(values[-1]))
 

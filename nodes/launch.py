@@ -73,7 +73,7 @@ def resume(run: Path, watcher: Watcher | None = None) -> Ending:
     scenario = read_scenario(run)
     start_early(scenario)
     features = open_data(scenario, watcher.parsed).dimension
-    return act(Plan(scenario, run, features, past.hosts, past.added, past.since, past.until), watcher, past)
+    return act(past.onto(Plan(scenario, run, features, past.hosts)), watcher, past)
 
 
 def read_scenario(run: Path) -> Scenario:

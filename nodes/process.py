@@ -6,7 +6,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from nodes.lifeline import live_as_node
 from nodes.past import read_past
 from nodes.shell import Shell
 from protocol.errors import UserError
+from protocol.forgetting import Beginning, Request
 from protocol.messages import COORDINATOR
 from protocol.transport import Gate, KeyPair, Line
 from scenarios.load import from_dict
@@ -51,13 +52,16 @@ class Task:
     enrolled: tuple[tuple[bytes, str], ...] = ()  # for the coordinator: whose key is whose
     added: tuple[Client, ...] = ()  # clients that were enrolled while the run went on
     parent: str = ""  # the run that this one is a variation of
+    unlearning: tuple[Request, Beginning] | None = None  # for the coordinator: what the run is all about, if it is
     goes_on: bool = False  # for the coordinator: go on from the last closed round in the log
 
     @property
     def plan(self) -> Plan:
         """The plan that every node of the run derives alike."""
         scenario, run = from_dict(self.scenario), Path(self.run)
-        return Plan(scenario, run, self.features, self.cores, self.added, parent=self.parent)
+        return Plan(
+            scenario, run, self.features, self.cores, self.added, parent=self.parent, unlearning=self.unlearning
+        )
 
 
 def run_node(task: Task, report: Connection) -> None:
@@ -78,7 +82,7 @@ def _coordinate(task: Task, report: Connection) -> None:
     plan, past = task.plan, None
     if task.goes_on:
         past = read_past(plan.run)
-        plan = replace(plan, added=past.added, since=past.since, until=past.until)
+        plan = past.onto(plan)
     address = plan.scenario.federation.address
     with Gate(address, task.port, task.keys, dict(task.enrolled), plan.largest_frame) as gate:
         shell = CoordinatorShell(plan, gate, time.monotonic, past, lambda name, key: gate.admit(name, key.encode()))

@@ -1,5 +1,6 @@
 """The coordinator's machine: what each message and moment does to the run; the rounds themselves are in `rounds`."""
 
+import json
 from enum import StrEnum
 from typing import ClassVar
 
@@ -7,6 +8,7 @@ import numpy as np
 
 from protocol.conspiring import Conspiring
 from protocol.errors import Refusal
+from protocol.forgetting import Recalled
 from protocol.machine import (
     Arrived,
     Began,
@@ -45,7 +47,14 @@ class Coordination(Conspiring):
 
     def _begin(self, _stimulus: Began) -> list[Instruction]:
         """Log the start model, unless the run goes on from a closed round; finish if that was its last."""
-        if self.closed >= self.terms.rounds:
+        unlearning = self.terms.unlearning
+        if unlearning and self._new:
+            self.theta = unlearning[1].theta
+            did = [*self.forgetting.begin(*unlearning, 0), self._model_record([], [], {})]
+            done = self._finish("completed", "") if self.forgetting.last == 0 else []
+            return [*did, *self.forgetting.forgotten(0), *done]
+        waits = self.forgetting.waiting or self.closed + 1 in self.terms.cues
+        if self.closed >= self.forgetting.last and not waits:
             return self._finish("completed", "")
         if not any(map(self.members.needs, self.members.hosts)):
             return self._finish_deserted()
@@ -99,7 +108,7 @@ class Coordination(Conspiring):
             fields["promised"] = update.promised
         if self._keeps_weights(update.round):
             fields["thetas"] = update.theta
-        return [received(stimulus, **fields), *back, *self._close_if_complete(stimulus.now)]
+        return [received(stimulus, **self._marked(fields)), *back, *self._close_if_complete(stimulus.now)]
 
     def _trial(self, stimulus: Arrived) -> list[Instruction]:
         """Keep a trial that was asked for and close the round if it was the last; refuse any other."""
@@ -111,9 +120,9 @@ class Coordination(Conspiring):
         if problem is not None:
             return [refused(stimulus, *problem, clients=names), *back]
         self.ledger.enter(host, trial)
-        counts = self.members.interactions[trial.clients]
+        counts = self.ledger.interactions[trial.clients]
         fields = {"clients": names, "interactions": counts, "seeds": trial.seeds, "fitness": trial.fitness}
-        return [received(stimulus, **fields), *back, *self._close_if_complete(stimulus.now)]
+        return [received(stimulus, **self._marked(fields)), *back, *self._close_if_complete(stimulus.now)]
 
     def _aggregated(self, stimulus: Aggregated) -> list[Instruction]:
         """Log the model; open the next round, or finish: after the last, without budget, or if it is not finite."""
@@ -128,8 +137,16 @@ class Coordination(Conspiring):
         if self._noise.discarded:
             kept, left = [], self.members.names(np.flatnonzero(self.members.active))
         did: list[Instruction] = [self._model_record(kept, left, stimulus.info, stimulus.privacy)]
-        if self.closed >= self.terms.rounds:
-            return did + self._finish("completed", "")
+        return did + self.forgetting.forgotten(self.closed) + self._next_round(stimulus.now)
+
+    def _recalled(self, stimulus: Recalled) -> list[Instruction]:
+        """Go back to the model that unlearning starts from; open the first round of it, or what comes after it."""
+        request = self.forgetting.due(self.members, self.closed)
+        assert request is not None
+        self.closed += 1
+        self.theta = stimulus.beginning.theta
+        did: list[Instruction] = [*self.forgetting.begin(request, stimulus.beginning, self.closed)]
+        did += [self._model_record([], [], {}), *self.forgetting.forgotten(self.closed)]
         return did + self._next_round(stimulus.now)
 
     def _time(self, stimulus: TimeCame) -> list[Instruction]:
@@ -216,6 +233,11 @@ class Coordination(Conspiring):
         leave = stimulus.envelope.message
         assert isinstance(leave, Leave)
         did: list[Instruction] = [received(stimulus)]
+        if leave.forget:  # logged first: whoever is known to have left is known to be forgotten
+            known = [client for client in leave.clients if client in self.members]
+            if request := self.forgetting.ask(known, json.loads(leave.forget), leave.by):
+                who = {"clients": request.clients, "settings": request.settings, "by": request.by}
+                did.append(Record("forget.asked", {"round": self.closed + 1} | who))
         for client in filter(self.members.stays, leave.clients):
             host = self.members.host_of(client)
             owed = host in self.ledger.awaited and host in self.present
@@ -256,4 +278,5 @@ class Coordination(Conspiring):
         **{(State.TOPPING_UP, stimulus): handler for stimulus, handler in _outside_rounds.items()},
         **{(State.TOPPING_UP, stimulus): handler for stimulus, handler in Sharing.while_short.items()},
         (State.AGGREGATING, Aggregated): _aggregated,
+        (State.RECALLING, Recalled): _recalled,
     }

@@ -42,6 +42,7 @@ class Ledger:
         self._fraction = Fraction(str(quorum))
         self._asked = np.zeros(0, dtype=bool)
         self._thetas = np.empty((0, self._dimension))
+        self._most = 0  # interactions of a client at most; 0: as many as it has
         self._owed: dict[str, int] = {}  # how many clients of a host were asked and have not answered
         self.grow()
 
@@ -52,11 +53,15 @@ class Ledger:
         self.answered = np.concatenate([self.answered, np.zeros(more, dtype=bool)])
         self._thetas = np.concatenate([self._thetas, np.empty((more, self._dimension))])
 
-    def open(self, number: int, hosts: tuple[str, ...], promised: int = 0) -> None:
-        """Begin a round in which all active clients of these hosts are asked, with so many noise shares promised."""
+    def open(self, number: int, hosts: tuple[str, ...], promised: int = 0, most: int = 0) -> None:
+        """Begin a round in which all active clients of these hosts are asked, with so many noise shares promised.
+
+        most  interactions of a client at most; 0: as many as it has
+        """
         members = self._members
         self.round = number
         self.promised = promised
+        self._most = most
         self.awaited = set(hosts)
         self.answered[:] = False
         self._owed = dict.fromkeys(members.hosts, 0) | {host: len(members.numbers(host)) for host in hosts}
@@ -126,7 +131,7 @@ class Ledger:
         shapes = (update.theta.shape, update.interactions.shape, update.online.shape)
         if shapes != ((count, dimension), (count,), (count,)):
             return Refusal.WRONG_DIMENSION, f"theta must be {(count, dimension)}, got {shapes[0]}"
-        if update.interactions.tobytes() != self._members.interactions[update.clients].tobytes():
+        if update.interactions.tobytes() != self.interactions[update.clients].tobytes():
             return Refusal.WRONG_COUNT, f"got {update.interactions.tolist()[:10]}"
         if update.promised != self.promised:
             return Refusal.WRONG_SHARES, f"one of {self.promised} was asked for, got one of {update.promised}"
@@ -146,7 +151,7 @@ class Ledger:
         """How far each client moved, ‖θ_c − θ_t‖; none if a number of the update is not finite."""
         with np.errstate(all="ignore"):  # hostile numbers overflow
             change = update.theta - before
-            norms = np.sqrt(np.einsum("cd,cd->c", change, change))
+            norms = np.sqrt(np.add.reduce(change * change, axis=1))  # the same bits however many rows there are
             return norms if isfinite(norms @ update.online) else None  # one number is finite only if all of both are
 
     def enter(self, host: str, update: Update | Trial) -> None:
@@ -184,13 +189,19 @@ class Ledger:
         """The local models, interactions and numbers of those who answered, in client order."""
         who = np.flatnonzero(self.answered)
         if len(who) == len(self._members):
-            return self._thetas, self._members.interactions, who
-        return self._thetas[who], self._members.interactions[who], who
+            return self._thetas, self.interactions, who
+        return self._thetas[who], self.interactions[who], who
 
     def participants(self) -> list[str]:
         """The names of those who answered, in client order."""
         members = self._members
         return list(members.clients) if self.answered.all() else members.names(np.flatnonzero(self.answered))
+
+    @property
+    def interactions(self) -> Integers:
+        """What each client is asked for in this round."""
+        asked = self._members.interactions
+        return np.minimum(asked, self._most) if self._most else asked
 
     def missing(self) -> list[str]:
         """Those who take part and did not answer."""

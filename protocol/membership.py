@@ -3,7 +3,7 @@
 A number is never given twice. Coming and leaving is by rounds: the first round with a client, the first one without it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import numpy as np
@@ -31,6 +31,7 @@ class Membership:
         self._everyone = True  # whether all are active: the common case, which is quick
         self._coming: dict[int, int] = {}  # the first round of those who are not active yet
         self._leaving: dict[int, int] = {}  # the first round without those who still are
+        self._resting: set[int] = set()  # those who sit the open round out
         self._number = {name: number for number, name in enumerate(self.clients)}
         self._host = {self.clients[number]: host for host, own in hosts.items() for number in own.tolist()}
 
@@ -44,11 +45,15 @@ class Membership:
     def stays(self, client: str) -> bool:
         """Whether the client takes part or will, and is not about to leave."""
         number = self._number.get(client)
-        return number is not None and number not in self._leaving and (self.active[number] or number in self._coming)
+        if number is None or number in self._leaving:
+            return False
+        return bool(self.active[number]) or number in self._coming or number in self._resting
 
     def holds(self, host: str) -> bool:
         """Whether a client of the host takes part now or will."""
-        return len(self.numbers(host)) > 0 or not self._coming.keys().isdisjoint(self.hosts[host].tolist())
+        own = self.hosts[host].tolist()
+        away = self._coming.keys() | self._resting
+        return len(self.numbers(host)) > 0 or not away.isdisjoint(own)
 
     def needs(self, host: str) -> bool:
         """Whether a client of the host takes part or will, and is not about to leave."""
@@ -121,14 +126,25 @@ class Membership:
             self.active[number] = self._everyone = False
             self._coming.pop(number, None)
             self._leaving.pop(number, None)
+            self._resting.discard(number)
+
+    def only(self, clients: Iterable[str]) -> None:
+        """Let only these clients take part in the round that opens; the others sit it out."""
+        wanted = np.zeros(len(self.clients), dtype=bool)
+        wanted[[self._number[client] for client in clients]] = True
+        self._resting = set(np.flatnonzero(self.active & ~wanted).tolist())
+        self.active &= wanted
+        self._everyone = bool(self.active.all())
 
     def turn(self, number: int) -> list[str]:
         """A round is about to open: those who come and those who go do so now.
 
         If nobody would be left, those who come later come now: they are what it returns.
         """
-        if not self._coming and not self._leaving:
+        if not self._coming and not self._leaving and not self._resting:
             return []
+        self.active[list(self._resting)] = True
+        self._resting = set()
         for one in [one for one, first in self._coming.items() if first <= number]:
             del self._coming[one]
             self.active[one] = True

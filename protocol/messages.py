@@ -16,6 +16,7 @@ from protocol.message import Floats, Integers, Message, wire
 
 __all__ = [
     "ADVERSARY",
+    "AS_IT_IS",
     "COORDINATOR",
     "EVERYONE",
     "MESSAGES",
@@ -52,6 +53,9 @@ OPERATOR = "operator"
 EVERYONE: Integers = np.empty(0, dtype=np.int64)
 """In `Train.clients`: all the clients of the host that receives it, so that one frame serves every host."""
 EVERYONE.flags.writeable = False
+AS_IT_IS: Floats = np.empty(0)
+"""In `Train.norms`: no client changes the length of what it learned."""
+AS_IT_IS.flags.writeable = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,6 +100,9 @@ class Train(Message):
     theta: Floats = wire("vector", "the model to start from, float64[d]")
     clients: Integers = wire("integers", "who of this host is asked; empty: all of them")
     promised: int = wire("integer", "how many noise shares make the whole noise; 0: clients add none")
+    draws: int = wire("integer", "the number of the random streams to use; the round itself in training")
+    most: int = wire("integer", "interactions of a client at most; 0: as many as it has in training")
+    norms: Floats = wire("vector", "by client number, the length that its change is to have; empty: as it is")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -216,6 +223,7 @@ class Progress(Message):
     answer: ClassVar[str] = ""
 
     round: int = wire("integer", "the last closed round")
+    last: int = wire("integer", "the run's last round, as far as known")
     present: int = wire("integer", "hosts that are here")
     waiting: tuple[str, ...] = wire("names", "hosts that the open round waits for in vain; empty while all goes well")
     outcome: str = wire("text", "empty while the run goes on, then completed, stopped or aborted")
@@ -267,7 +275,7 @@ class Enrol(Message):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Leave(Message):
-    """Let clients leave the federation: they are not asked from the next round on."""
+    """Let clients leave the federation: they are not asked from the next round on, and are forgotten if they want."""
 
     name: ClassVar[str] = "leave"
     sender: ClassVar[str] = "supervisor"
@@ -276,6 +284,7 @@ class Leave(Message):
 
     clients: tuple[str, ...] = wire("names", "the clients' ids")
     by: str = wire("text", "who asked for it")
+    forget: str = wire("text", "how they are to be forgotten, a method and its settings as JSON; empty: not at all")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

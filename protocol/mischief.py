@@ -64,7 +64,7 @@ def _rejoin_as_another(rogue: Rogue) -> list[Message]:
 
 
 def _false_leave(rogue: Rogue) -> list[Message]:
-    return [Leave((rogue.victim,), rogue.victim)]
+    return [Leave((rogue.victim,), rogue.victim, "")]
 
 
 MISCHIEF: Final[Mapping[str, Mischief]] = {

@@ -1,8 +1,8 @@
 """The client's machine: what a host does for its clients.
 
 It joins, trains whenever it is asked, and joins again whenever nothing was said for a second; the coordinator then
-gives it what it owes. It keeps no model and no random state: an answer is a function of (seed, client, round, θ), so
-the second answer to the same question has the same bits as the first.
+gives it what it owes. It keeps no model and no random state: an answer is a function of (seed, client, round, θ) and
+what else the question says, so the second answer to the same question has the same bits as the first.
 """
 
 from dataclasses import dataclass
@@ -66,12 +66,21 @@ class Tried(Stimulus):
 
 @dataclass(frozen=True, slots=True)
 class LocalTraining(Instruction):
-    """Do the local interactions of these clients, from this model."""
+    """Do the local interactions of these clients, from this model.
+
+    round  the number of the random streams to use, that of the round itself in training
+    most   interactions of a client at most; 0: as many as it has in training
+    norms  the lengths that the clients' changes are to have; none: as they are
+    asked_in  the round that asks, for the log
+    """
 
     round: int
     theta: Floats
     clients: Integers
     promised: int  # how many noise shares make the whole noise; 0: none is added
+    most: int = 0
+    norms: Floats | None = None
+    asked_in: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +147,16 @@ class Participation(Machine):
             return [refused(stimulus, Refusal.NOT_YOURS, f"asked for {asked.tolist()[:10]}")]
         if train.theta.shape != (self.dimension,):
             return [refused(stimulus, Refusal.WRONG_DIMENSION, f"d = {self.dimension}, got {train.theta.shape}")]
+        norms = None
+        if len(train.norms):
+            if len(train.norms) <= asked.max():
+                detail = f"norms for {len(train.norms)} clients, asked for {asked.max()}"
+                return [refused(stimulus, Refusal.WRONG_DIMENSION, detail)]
+            norms = train.norms[asked]
         self.state = State.TRAINING
         self._asked, self._question, self._promised = (train.round, asked), stimulus.envelope.id, train.promised
-        return [received(stimulus), LocalTraining(train.round, train.theta, asked, train.promised)]
+        told = (train.promised, train.most, norms, train.round)
+        return [received(stimulus), LocalTraining(train.draws, train.theta, asked, *told)]
 
     def _trained(self, stimulus: Trained) -> list[Instruction]:
         """Answer with the update and be ready again."""

@@ -4,7 +4,8 @@ Round t starts from model t − 1 and makes model t; model 0 is the start. A hos
 new process joins in its name; one that missed a deadline is *silent* until it speaks again; neither is asked. Under
 `wait` a round closes when every client has answered; else when every host that can answer has, or at the deadline, and
 never below the quorum: a round that cannot reach it by its deadline ends the run. Before a round of the timeline the
-supervisor is told, and the round opens when what was due is done.
+supervisor is told, and the round opens when what was due is done. When somebody is to be forgotten, rounds of
+unlearning come in between (see `forgetting`).
 
 Aggregation is an instruction whose result comes back as a stimulus, so this file needs no mathematics.
 """
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocol.errors import Refusal
+from protocol.forgetting import UNLEARNING, Forgetting, Recall
 from protocol.ledger import Ledger
 from protocol.machine import (
     Instruction,
@@ -27,6 +29,7 @@ from protocol.machine import (
 )
 from protocol.membership import Membership
 from protocol.messages import (
+    AS_IT_IS,
     COORDINATOR,
     EVERYONE,
     SUPERVISOR,
@@ -56,6 +59,7 @@ class State(StrEnum):
     TRAINING = "training"
     TOPPING_UP = "topping-up"
     AGGREGATING = "aggregating"
+    RECALLING = "recalling"
     FINISHED = "finished"
 
 
@@ -81,6 +85,7 @@ class Rounds(Machine):
         for client, first in terms.until.items():
             self.members.leave(client, first, self.closed + 1)
         self.ledger = Ledger(self.members, terms.dimension, terms.quorum, terms.fitness)
+        self.forgetting = Forgetting(0 if terms.unlearning else terms.rounds, terms.asked, terms.phases)
         self.present: set[str] = set()
         self.lost: set[str] = set()
         self.silent: set[str] = set()
@@ -110,7 +115,7 @@ class Rounds(Machine):
     def progress(self) -> Progress:
         """How far the run is."""
         waiting = self._waiting_for() if self._noticed and self.state in OPEN else ()
-        return Progress(self.closed, len(self.present), waiting, self.outcome, self.reason)
+        return Progress(self.closed, self.forgetting.last, len(self.present), waiting, self.outcome, self.reason)
 
     def role_of(self, peer: str) -> str:
         """Hosts are those that were enrolled; the supervisor is the run's own."""
@@ -137,10 +142,18 @@ class Rounds(Machine):
         return self._next_round(now)
 
     def _open_round(self, now: float) -> list[Instruction]:
+        if self.closed >= self.forgetting.last and not self.forgetting.waiting:
+            return self._finish("completed", "")
         early = self.members.turn(self.closed + 1)
         if not self.members.active.any():
             return self._finish_deserted()
-        did = self._dismiss()
+        did = self._skip_steps() + self._dismiss()
+        if request := self.forgetting.due(self.members, self.closed):
+            self.state = State.RECALLING
+            remaining = tuple(self.members.names(np.flatnonzero(self.members.active)))
+            return [*did, Recall(request, self.closed, self.theta, remaining)]
+        if self.closed >= self.forgetting.last:
+            return did + self._finish("completed", "")
         for client in early:
             who = {"round": self.closed + 1, "name": self.members.host_of(client), "clients": [client]}
             did.append(Record("client.added", who | {"by": COORDINATOR}))
@@ -148,13 +161,16 @@ class Rounds(Machine):
         self._staged = False
         self._opened, self._deadline = now, now + self.terms.deadline
         self._noticed = False
-        members = self.members
+        members, step = self.members, self.forgetting.step(self.closed + 1)
+        if step is not None:
+            members.only(step.clients)
         here = [host for host in members.hosts if host in self.present and host not in self.silent]
         asked = tuple(host for host in here if len(members.numbers(host)))  # not those who come later
-        self.ledger.open(self.closed + 1, asked, self._promise())
+        most = self.forgetting.phase.most if step and self.forgetting.phase else 0
+        self.ledger.open(self.closed + 1, asked, self._promise(), most)
         whole = tuple(host for host in asked if len(members.numbers(host)) == len(members.hosts[host]))
         if whole:  # else nobody to ask: someone joins before the deadline, or the run ends there
-            did.append(Say(whole, Train(self.closed + 1, self.theta, EVERYONE, self.ledger.promised)))
+            did.append(Say(whole, self._training(EVERYONE), 0, self._marked({})))
         for host in asked if len(whole) < len(asked) else ():
             if host not in whole:
                 did.append(self._question(host, members.numbers(host), 0))
@@ -178,8 +194,35 @@ class Rounds(Machine):
         return [self._question(host, owed, answers)] if len(owed) else []
 
     def _question(self, host: str, clients: Integers, answers: int) -> Say:
-        train = Train(self.closed + 1, self.theta, clients, self.ledger.promised)
-        return Say((host,), train, answers, {"clients": self.members.names(clients)})
+        return Say((host,), self._training(clients), answers, self._marked({"clients": self.members.names(clients)}))
+
+    def _training(self, clients: Integers) -> Train:
+        """The open round's question to these clients of a host."""
+        number, phase, promised = self.closed + 1, self.forgetting.phase, self.ledger.promised
+        step = self.forgetting.step(number)
+        if step is None or phase is None:
+            return Train(number, self.theta, clients, promised, number, 0, AS_IT_IS)
+        norms = AS_IT_IS
+        if phase.calibrated:
+            norms = np.zeros(len(self.members))
+            norms[[self.members.number_of(client) for client in step.clients]] = step.norms
+        return Train(number, self.theta, clients, promised, step.draws, phase.most, norms)
+
+    def _skip_steps(self) -> list[Instruction]:
+        """Close steps of unlearning at once in which nobody is left to be asked: the model stays as it is."""
+        did: list[Instruction] = []
+        while step := self.forgetting.step(self.closed + 1):
+            if any(map(self.members.stays, step.clients)):
+                break
+            self.closed += 1
+            self.members.turn(self.closed + 1)
+            did += [self._model_record([], [], {}), *self.forgetting.forgotten(self.closed)]
+        return did
+
+    def _marked(self, fields: dict[str, Any], number: int | None = None) -> dict[str, Any]:
+        """What the log says of a round, the open one by default, with its phase where that is not training."""
+        covered = self.forgetting.covers(self.closed + 1 if number is None else number)
+        return {"phase": UNLEARNING, **fields} if covered else fields
 
     def _dismiss(self) -> list[Instruction]:
         """Tell hosts without a client that takes part that it is over for them."""
@@ -297,4 +340,4 @@ class Rounds(Machine):
             "aggregation": info,
             **({"privacy": privacy} if privacy else {}),
         }
-        return Record("round.closed", fields)
+        return Record("round.closed", self._marked(fields, self.closed))

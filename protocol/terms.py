@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from protocol.forgetting import Beginning, Phase, Request
 from protocol.machine import Instruction, Stimulus
 from protocol.messages import Disturb
 
@@ -58,6 +59,9 @@ class Terms:
     shares: Literal["none", "whole", "expected", "quorum"] = "none"  # how many shares of noise a round needs
     on_deficit: Literal["proceed", "top-up", "abort"] = "proceed"  # what is done if fewer come
     exhausted: str = ""  # why no round can be opened any more
+    unlearning: tuple[Request, Beginning] | None = None  # what the run is all about, if it is another's unlearning
+    asked: tuple[Request, ...] = ()  # who is to be forgotten, where a run goes on
+    phases: tuple[Phase, ...] = ()  # the phases of unlearning so far, where a run goes on
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ The plan is a function of the scenario, the data's number of features and the nu
 derives the same one and only the scenario travels to it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import ceil
@@ -26,11 +26,14 @@ from learning.metrics import OfflineEvaluator, discounts
 from learning.privacy import Account, Mechanism, Noise, make_mechanism
 from learning.rankers import Ranker, make_ranker
 from learning.streams import client_key
+from protocol.errors import UserError
+from protocol.forgetting import Beginning, Phase, Request
 from protocol.malice import Malice
 from protocol.messages import ADVERSARY
 from protocol.terms import Plot, Terms
 from scenarios import malice, roster
 from scenarios.schema import JUDGED, Scenario
+from scenarios.unlearning import ROUTES, WITHOUT_UPDATES, needs_weights
 
 __all__ = ["Plan", "open_data"]
 
@@ -52,6 +55,8 @@ class Plan:
     since  the first round of each of them
     until  the first round without a client that has left
     parent the run that this one is a variation of, if it is one
+    unlearning  whom it forgets and how, if that is all that the run is about
+    asked, phases  who is still to be forgotten, and the unlearning so far, where the run goes on
     """
 
     scenario: Scenario
@@ -62,6 +67,9 @@ class Plan:
     since: dict[str, int] = field(default_factory=dict)
     until: dict[str, int] = field(default_factory=dict)
     parent: str = ""
+    unlearning: tuple[Request, Beginning] | None = None
+    asked: tuple[Request, ...] = ()
+    phases: tuple[Phase, ...] = ()
 
     @cached_property
     def clients(self) -> tuple[roster.Client, ...]:
@@ -135,8 +143,9 @@ class Plan:
         wanted = self.scenario.log.weights
         if wanted != "auto":
             return wanted
-        if remembers(self.stages) or self.scenario.learner.kind == "es":
-            return "all"  # or a killed coordinator could not go on
+        remembering = remembers(self.stages) or self.scenario.learner.kind == "es"
+        if remembering or any(one.forget and needs_weights(one.forget) for one in self.scenario.timeline):
+            return "all"  # or a killed coordinator could not go on, and nobody could be forgotten by its updates
         size = self.scenario.rounds * len(self.clients) * self.ranker.dimension * WEIGHT_BYTES
         every = ceil(size / LOG_LIMIT)
         return "all" if every <= 1 else f"every:{every}" if every <= self.scenario.rounds else "models"
@@ -146,6 +155,18 @@ class Plan:
         """The same as a number of rounds; 0 is never."""
         kind, _, every = self.weights.partition(":")
         return {"all": 1, "models": 0}.get(kind) if not every else int(every)  # type: ignore[return-value]
+
+    def check_forget(self, settings: Mapping[str, Any]) -> None:
+        """Refuse a wish to be forgotten that this run cannot fulfil."""
+        if settings.get("then", ROUTES[0]) not in ROUTES:
+            raise UserError(f"then must be one of {', '.join(ROUTES)}; got {settings['then']!r}")
+        if self.fitness and settings["method"] not in WITHOUT_UPDATES:
+            raise UserError(
+                f"clients of {self.scenario.learner.kind} send no updates of weights, so that only "
+                f"{' and '.join(WITHOUT_UPDATES)} can forget them; got {settings['method']}"
+            )
+        if needs_weights(settings) and self.weights != "all":
+            raise UserError(f"{settings['method']} needs a log that keeps all weights; got {self.weights!r}")
 
     @property
     def fitness(self) -> float:
@@ -174,6 +195,9 @@ class Plan:
             plot=self.plot,
             shares=self._shares,
             on_deficit=self.scenario.privacy.on_deficit or "proceed",
+            unlearning=self.unlearning,
+            asked=self.asked,
+            phases=self.phases,
         )
 
     @property

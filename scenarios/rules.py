@@ -107,6 +107,21 @@ def _click_table(key: str, table: Mapping[str, Any]) -> Iterator[Problem]:
         yield Problem(key, str(error))
 
 
+def _forget(key: str, table: Mapping[str, Any], weights: object) -> Iterator[Problem]:
+    from learning.errors import LearningError  # not at import, as above
+    from scenarios.unlearning import ROUTES, needs_weights, unlearning_method
+
+    try:
+        unlearning_method(table)
+    except LearningError as error:
+        yield Problem(key, str(error))
+        return
+    if table.get("then", ROUTES[0]) not in ROUTES:
+        yield Problem(f"{key}.then", f"must be {listed(ROUTES)}; got {shown(table['then'])}")
+    if needs_weights(table) and weights not in ("auto", "all"):
+        yield Problem(key, f'{table["method"]} needs [log] weights = "all"; got {shown(weights)}')
+
+
 def _hosts(federation: Mapping[str, Any], groups: Sequence[tuple[int, Mapping[str, Any]]]) -> Iterator[Problem]:
     hosts = federation.get("hosts")
     clients = sum(_counted(group) or 1 for _, group in groups)
@@ -137,18 +152,28 @@ def _timeline(raw: Mapping[str, Any], groups: Sequence[tuple[int, Mapping[str, A
             written = "for" if name == "lasts" else name
             if written in entry and actions[0] not in owners:
                 yield Problem(f"{key}.{written}", f"belongs to {listed(owners)}; got it with {actions[0]}")
-        rounds = raw.get("rounds")
-        if type(rounds) is int and type(entry.get("at_round")) is int and entry["at_round"] > rounds:
-            yield Problem(f"{key}.at_round", f"must be at most rounds, {rounds}; got {entry['at_round']}")
+        yield from _at_round(key, entry, raw.get("rounds"))
         yield from _deadlock(key, actions[0], entry, _table(raw, "federation"))
-        if isinstance(entry.get("clicks"), dict):
-            yield from _click_table(f"{key}.clicks", entry["clicks"])
+        if clicks := _table(entry, "clicks"):
+            yield from _click_table(f"{key}.clicks", clicks)
         if isinstance(entry.get("attack"), dict):
             yield from attack_problems(f"{key}.attack", entry["attack"])
+        if isinstance(forget := entry.get("forget"), dict):
+            yield from _forget(f"{key}.forget", forget, _table(raw, "log").get("weights", "auto"))
         if entry.get("add", 1) != 1 and "id" in entry:
             yield Problem(f"{key}.id", "names a single client; got it with more than one to add")
         if actions[0] != "add":
             yield from _selector(f"{key}.{actions[0]}", entry[actions[0]], known, growing=growing)
+
+
+def _at_round(key: str, entry: Mapping[str, Any], rounds: object) -> Iterator[Problem]:
+    number = entry.get("at_round")
+    if type(rounds) is not int or type(number) is not int:
+        return
+    # Whoever is forgotten may leave after the last round: the run then ends with the unlearned model.
+    if number > rounds + ("forget" in entry):
+        after = " + 1" if "forget" in entry else ""
+        yield Problem(f"{key}.at_round", f"must be at most rounds{after}, {rounds + bool(after)}; got {number}")
 
 
 def _known(

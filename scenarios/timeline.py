@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
-from scenarios.values import Attack, Clicks, Duration, Identifier, Positive, Section, Selector
+from scenarios.values import Attack, Clicks, Duration, Forget, Identifier, Positive, Section, Selector
 from scenarios.words import Words
 
 __all__ = ["ACTIONS", "BELONGS", "NETWORK", "Happening"]
@@ -26,6 +26,7 @@ BELONGS: dict[str, tuple[str, ...]] = {
     "distribution": ("delay",),
     "probability": ("drop", "duplicate", "reorder", "corrupt"),
     "rate": ("throttle",),
+    "forget": ("leave",),
 }
 """The actions that a happening's other keys belong to."""
 
@@ -49,6 +50,8 @@ class Happening(Section):
     """Start these processes again, ending them first if they live."""
     leave: Selector = None
     """Let these clients leave the federation: they are not asked from this round on."""
+    forget: Annotated[Forget | SkipJsonSchema[None], Words(default="not: what they taught stays")] = None
+    """With leave: how what they taught is unlearned; then, rounds of unlearning come before this round."""
     add: Annotated[Positive | SkipJsonSchema[None], Words(default="nobody")] = None
     """Add so many clients, each with a process of its own."""
     id: Annotated[Identifier | SkipJsonSchema[None], Words(default="the next client-N")] = None

@@ -23,6 +23,7 @@ __all__ = [
     "Duration",
     "EsMetric",
     "EventName",
+    "Forget",
     "Identifier",
     "LearnerKind",
     "Natural",
@@ -113,6 +114,7 @@ AggregationRule = (
     ]
 )
 Attack = Annotated[dict[str, Any], Words('a table such as { kind = "sign_flip", z = 2 }')]
+Forget = Annotated[dict[str, Any], Words('a table such as { method = "federaser", every = 10, interactions = 3 }')]
 Clicks = ClickModelName | Annotated[dict[str, Any], Words('a table such as { kind = "pbm", eta = 0.5 }')]
 Address = Annotated[str, AfterValidator(_ipv4), Words('an IPv4 address such as "127.0.0.1"')]
 Selector = Annotated[

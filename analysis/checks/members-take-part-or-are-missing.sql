@@ -1,10 +1,12 @@
 -- Everyone who takes part in a round is in its model or missing from it, never both; nobody else is.
--- Grain: one row a client and a closed round. Those who left are the concern of clients-that-left-stay-away.
+-- Grain: one row a client and a closed round; a step of unlearning is for those with an update to keep. Those who left are the concern of clients-that-left-stay-away.
 with
     expected as (
         select closings.round, closings.seq, client
         from closings
         join members on closings.round >= since and coalesce(closings.round < until, true)
+        where closings.round not in (from restarts)
+            and (closings.round not in (select round from steps) or (closings.round, client) in (from steps))
     ),
     found as (
         select round, seq, client, count(*) as times, bool_or(counted) as counted, bool_or(not counted) as missing

@@ -2,6 +2,6 @@
 -- Grain: one row a round; a metric of clients is the mean over them. Parameters: metric.
 select round, avg(value order by client) as value
 from metrics
-where name = $metric and phase = 'training'
+where name = $metric
 group by round
 order by round;

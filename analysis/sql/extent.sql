@@ -5,5 +5,4 @@ select
     arg_max(model, round) as model,
     count(*) filter (len(missing) > 0) as rounds_with_missing,
     coalesce(sum(len(missing)), 0)::bigint as updates_missing
-from rounds
-where phase = 'training';
+from rounds;

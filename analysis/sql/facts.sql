@@ -1,11 +1,18 @@
--- The facts that the checks of analysis/checks compare, out of the coordinator's records of training.
+-- The facts that the checks of analysis/checks compare, out of the coordinator's records.
 -- Reads: records (see facts_of_journals.sql and facts_of_packed.sql). Creates tables for one connection.
 -- After `run.resumed` the open round is opened again, and what was received for it before counts no more.
 
--- spoken: one row a record of the coordinator, but for those of other phases.
+-- spoken: one row a record of the coordinator.
 create temp view spoken as
 from records
-where node = 'coordinator' and phase = 'training';
+where node = 'coordinator';
+
+-- steps: one row a client and a round of unlearning that it has a part in; restarts: the rounds that begin unlearning.
+create temp table steps as
+select distinct round, unnest(clients) as client from spoken where event = 'update.kept';
+
+create temp table restarts as
+select distinct round from spoken where event = 'phase.began';
 
 create temp table resumptions as
 select seq from spoken where event = 'run.resumed';

@@ -3,7 +3,6 @@
 with means as (
     select name, round, avg(value order by client) as value, bool_or(client is not null) as of_clients
     from metrics
-    where phase = 'training'
     group by name, round
 )
 select name, max(round) as round, arg_max(value, round) as value, bool_or(of_clients) as of_clients

@@ -20,5 +20,4 @@ select
     u.f_minus,
     u.maxrr
 from log.updates as u
-left join (select round + 1 as round, phase, any_value(theta) as theta from rounds group by all) as before
-    using (round, phase);
+left join (select round + 1 as round, any_value(theta) as theta from rounds group by all) as before using (round);

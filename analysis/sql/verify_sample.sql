@@ -2,7 +2,7 @@
 -- Grain: one row an update, drawn by the seed. Parameters: client and round (null: any), seed, limit.
 select round, client
 from updates
-where accepted and phase = 'training'
+where accepted
     and client = coalesce($client, client)
     and round = coalesce($round, round)
 group by round, client

@@ -4,14 +4,14 @@
 with
     away as (
         from faults
-        asof left join (select round as back, closed from rounds where phase = 'training') as r on faults.until <= r.closed
+        asof left join (select round as back, closed from rounds) as r on faults.until <= r.closed
         select 'fault' as kind, faults.what, faults.whom, coalesce(faults.round, 0) as first, r.back as last
     ),
     phases as (
         select 'phase' as kind, phase as what, null as whom, min(round) as first, max(round) as last
-        from rounds
+        from (from rounds select round, phase, round - row_number() over (partition by phase order by round) as spell)
         where phase <> 'training'
-        group by phase
+        group by phase, spell
     )
 from away
 union all by name

@@ -11,11 +11,18 @@ from learning.kernels.compiling import code_directory
 from learning.learners import LEARNERS, Cohort
 from learning.metrics import OfflineEvaluator
 from learning.rankers import make_ranker
+from learning.unlearning import calibrate
 
 __all__ = ["is_cold", "warm"]
 
 _CALLED = {  # by Python in a run of the learner
-    "pdgd": ("pdgd._train", "metrics._add_measures", "metrics._fill_ideal", "fedavg._add_weighted"),
+    "pdgd": (
+        "pdgd._train",
+        "metrics._add_measures",
+        "metrics._fill_ideal",
+        "fedavg._add_weighted",
+        "calibration._calibrate",
+    ),
     "es": ("es._try", "metrics._add_measures", "metrics._fill_ideal", "adam._add_directions"),
 }
 
@@ -35,4 +42,6 @@ def warm(dtype: DTypeLike, learner: str) -> None:
     update = LEARNERS[learner](ranker, queries, cohort, seed=0).train(theta, 0)
     rule = Adam(sigma=1.0, learning_rate=1.0) if learner == "es" else make_rule("fedavg")
     model = rule(Updates(update.thetas, update.interactions, np.zeros(1, np.int64), theta, 1)).theta
+    if learner == "pdgd":
+        calibrate(update.thetas, theta, np.ones(1))
     OfflineEvaluator(queries, ranker).ndcg(model[np.newaxis])

@@ -59,5 +59,15 @@ class LocalUpdates:
 class Learner(Protocol):
     """What the clients of one host do in a round."""
 
-    def train(self, theta: Reals, round: int, members: Integers | None = None) -> LocalUpdates:  # noqa: A002 (the domain's word)
-        """The updates of the members (indices into the cohort; all of it if None) from the global model θ [d]."""
+    def train(
+        self,
+        theta: Reals,
+        round: int,  # noqa: A002 (the domain's word)
+        members: Integers | None = None,
+        *,
+        most: int = 0,
+    ) -> LocalUpdates:
+        """The updates of the members (indices into the cohort; all of it if None) from the global model θ [d].
+
+        most  a client's interactions at most; 0: as many as the cohort says
+        """

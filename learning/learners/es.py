@@ -94,10 +94,18 @@ class Es:
             np.empty(at, np.bool_),
         )
 
-    def train(self, theta: Reals, round: int, members: Integers | None = None) -> LocalUpdates:  # noqa: A002 (the domain's word)
+    def train(
+        self,
+        theta: Reals,
+        round: int,  # noqa: A002 (the domain's word)
+        members: Integers | None = None,
+        *,
+        most: int = 0,
+    ) -> LocalUpdates:
         """The trials of the members (indices into the cohort; all of it if None) around the global model θ [d]."""
         searching = self._searching
         keys, interactions, user = searching.chosen(theta, round, members)
+        interactions = np.minimum(interactions, most) if most else interactions
         trials = np.empty((len(keys), TRIAL))
         online, maxrr = np.empty(len(keys)), np.empty(len(keys))
         _try(

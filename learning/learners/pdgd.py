@@ -84,10 +84,18 @@ class Pdgd:
             np.empty(at, np.bool_),
         )
 
-    def train(self, theta: Reals, round: int, members: Integers | None = None) -> LocalUpdates:  # noqa: A002 (the domain's word)
+    def train(
+        self,
+        theta: Reals,
+        round: int,  # noqa: A002 (the domain's word)
+        members: Integers | None = None,
+        *,
+        most: int = 0,
+    ) -> LocalUpdates:
         """The updates of the members (indices into the cohort; all of it if None) from the global model θ [d]."""
         searching = self._searching
         keys, interactions, user = searching.chosen(theta, round, members)
+        interactions = np.minimum(interactions, most) if most else interactions
         thetas = np.empty((len(keys), self._ranker.dimension))
         online = np.empty(len(keys))
         _train(

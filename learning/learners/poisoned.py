@@ -20,17 +20,24 @@ class Poisoned:
         self._everyone = np.arange(clients)
         self._attacks = attacks
 
-    def train(self, theta: Reals, round: int, members: Integers | None = None) -> LocalUpdates:  # noqa: A002 (the domain's word)
+    def train(
+        self,
+        theta: Reals,
+        round: int,  # noqa: A002 (the domain's word)
+        members: Integers | None = None,
+        *,
+        most: int = 0,
+    ) -> LocalUpdates:
         """The updates of the members (indices into the cohort; all of it if None) from the global model θ [d]."""
         on = [place for place, attack in self._attacks.items() if attack.is_on(round)]
         places = self._everyone if members is None else members
         attacking = np.isin(places, on)
         if not attacking.any():
-            return self._honest.train(theta, round, members)
+            return self._honest.train(theta, round, members, most=most)
         if attacking.all():
-            return self._poisoned.train(theta, round, members)
-        good = self._honest.train(theta, round, places[~attacking])
-        bad = self._poisoned.train(theta, round, places[attacking])
+            return self._poisoned.train(theta, round, members, most=most)
+        good = self._honest.train(theta, round, places[~attacking], most=most)
+        bad = self._poisoned.train(theta, round, places[attacking], most=most)
         order = np.argsort(np.concatenate([np.flatnonzero(~attacking), np.flatnonzero(attacking)]))
         return LocalUpdates(
             np.concatenate([good.thetas, bad.thetas])[order],

@@ -240,7 +240,7 @@ class Federation:
                 shell.on_time()
 
     def _new_coordinator(self, past: Past | None) -> CoordinatorShell:
-        plan = self.plan if past is None else replace(self.plan, added=past.added, since=past.since, until=past.until)
+        plan = self.plan if past is None else past.onto(self.plan)
         return CoordinatorShell(plan, _End(self, COORDINATOR), self.clock, past)
 
     def _new_node(self, host: str) -> HostShell | AdversaryShell:

@@ -15,7 +15,7 @@ from nodes.supervisor import Supervisor
 from nodes.watcher import Quiet
 from protocol.codec import Codec
 from protocol.journal import journal_path, read_journal
-from protocol.messages import Join, Lost, Stop, Train, Update
+from protocol.messages import AS_IT_IS, Join, Lost, Stop, Train, Update
 from protocol.transport import Line
 from scenarios.load import from_dict, load_scenario, to_dict
 from scenarios.plan import Plan, open_data
@@ -39,7 +39,12 @@ def hostile_frames(codec, dimension):
         for client in (0, 1, 3, 77, -1)
         for weights in (theta, np.full((1, dimension), np.nan), np.full((1, dimension), np.inf), theta[:, :3])
     ]
-    wrong += [Join(np.array([0], dtype=np.int64), 7), Lost("client-1", 1), Stop("hostile"), Train(1, theta[0], five, 0)]
+    wrong += [
+        Join(np.array([0], dtype=np.int64), 7),
+        Lost("client-1", 1),
+        Stop("hostile"),
+        Train(1, theta[0], five, 0, 1, 0, AS_IT_IS),
+    ]
     frames = [codec.encode(message, 1) for message in wrong]
     whole = codec.encode(wrong[0], 1)
     frames += [whole[:cut] for cut in range(0, len(whole), 7)]

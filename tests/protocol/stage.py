@@ -6,6 +6,7 @@ import numpy as np
 
 from protocol.codec import Envelope
 from protocol.coordination import Coordination
+from protocol.forgetting import Beginning, Recall, Recalled
 from protocol.machine import Arrived, Began, Quit, Record, Say, TimeCame
 from protocol.messages import SUPERVISOR, Enrol, Join, Leave, Lost, Ready, Shares, Stop, Trial, Update
 from protocol.terms import Admit, Aggregate, Aggregated, Impose, Terms
@@ -27,7 +28,7 @@ def terms(hosts=None, **rules):
     )
 
 
-def told(instruction):
+def told(instruction):  # noqa: PLR0911 - one line a kind
     """An instruction in a few words."""
     match instruction:
         case Record(event, fields):
@@ -37,6 +38,8 @@ def told(instruction):
             return f"{message.name} -> {' '.join(peers)}"
         case Aggregate(clients=clients):
             return f"aggregate {' '.join(f'c{number}' for number in clients)}"
+        case Recall(request, closed):
+            return f"recall {' '.join(request.clients)} up to {closed}"
         case Admit(host, _key):
             return f"admit {host}"
         case Impose(fault, how):
@@ -122,9 +125,9 @@ class Stage:
         """The supervisor has done what was due before a round."""
         return self.hear(SUPERVISOR, Ready(number, hosts))
 
-    def leave(self, *clients):
+    def leave(self, *clients, forget=""):
         """The supervisor lets clients go."""
-        return self.hear(SUPERVISOR, Leave(clients, "ann"))
+        return self.hear(SUPERVISOR, Leave(clients, "ann", forget))
 
     def enrol(self, host, *clients, **changes):
         """The supervisor enrols a new host with clients of 7 interactions each."""
@@ -143,6 +146,11 @@ class Stage:
         """The shell gives the result of an aggregation: a made-up vector."""
         made = np.full(2, float(self.machine.closed + 1)) if theta is None else np.array(theta)
         return self.step(Aggregated(self.now, made, {"made": "up"}, **told))
+
+    def recalled(self, *steps, theta=(0.0, 0.0), calibrated=True):
+        """The shell has read in the log how unlearning begins."""
+        closed = self.machine.closed
+        return self.step(Recalled(self.now, Beginning(np.array(theta), 0, closed, steps, 0, calibrated)))
 
     def wait(self, seconds):
         """Time passes, and the shell wakes the machine."""

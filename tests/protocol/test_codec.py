@@ -83,11 +83,11 @@ UPDATE = Update(3, np.array([4, 7]), np.array([[0.5, -1.0], [2.0, 0.25]]), np.ar
 SAMPLES = [
     Join(np.array([0, 1]), 77),
     Welcome(2),
-    Train(3, np.array([0.5, -1.0]), np.array([], dtype=np.int64), 10),
+    Train(3, np.array([0.5, -1.0]), np.array([], dtype=np.int64), 10, 7, 2, np.array([0.25])),
     UPDATE,
     Finish("completed"),
     Stop("enough"),
-    Progress(3, 2, ("host-1", "ünï"), "", ""),
+    Progress(3, 9, 2, ("host-1", "ünï"), "", ""),
 ]
 
 

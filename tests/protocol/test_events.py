@@ -13,9 +13,10 @@ from toy_federation import ToyFederation
 from nodes.launch import launch
 from protocol.codec import Envelope
 from protocol.events import COMMON, EVENTS, FIELDS, WIRE
+from protocol.forgetting import Step
 from protocol.journal import read_journal
 from protocol.machine import Arrived, Began, Record, Say
-from protocol.messages import COORDINATOR, EVERYONE, MESSAGES, SUPERVISOR, Disturb, Heal, Train, Welcome
+from protocol.messages import AS_IT_IS, COORDINATOR, EVERYONE, MESSAGES, SUPERVISOR, Disturb, Heal, Train, Welcome
 from protocol.participation import Participation, Tried
 from scenarios.load import from_dict, load_scenario, to_dict
 
@@ -70,7 +71,7 @@ def test_every_event_says_what_it_is_and_who_writes_it():
         assert event.writer in WRITERS
     for sql, meaning in FIELDS.values():
         assert meaning
-        assert sql.rstrip("[]") in {"JSON", "VARCHAR", "DOUBLE", "INTEGER", "BIGINT"}
+        assert sql.rstrip("[]") in {"JSON", "VARCHAR", "DOUBLE", "INTEGER", "BIGINT", "BOOLEAN"}
 
 
 def test_every_message_has_its_two_events():
@@ -105,7 +106,7 @@ def test_the_machines_write_all_their_events_and_only_declared_fields():
     trials.trial("a")
     host = Participation(np.array([0]), 2, pid=1)
     host.step(Began(0.0))
-    host.step(Arrived(0.0, COORDINATOR, Envelope(Train(1, START, EVERYONE, 0), 1, 0, 100)))
+    host.step(Arrived(0.0, COORDINATOR, Envelope(Train(1, START, EVERYONE, 0, 1, 0, AS_IT_IS), 1, 0, 100)))
     short = ToyFederation(2, shares="expected", on_deficit="top-up", quorum=0.1)
     short.kill("host-3")
     while short.frames:
@@ -113,7 +114,12 @@ def test_the_machines_write_all_their_events_and_only_declared_fields():
     less = Stage(shares="expected", on_deficit="abort", quorum=0.1).gather()
     less.update("host-1")
     less.lose("host-2")
-    stage.history += less.history
+    leaver = Stage().gather()
+    leaver.leave("c0", forget='{"method": "federaser"}')
+    leaver.play_round()
+    leaver.recalled(Step(1, 2, ("c1", "c2"), (0.5, 0.25)))
+    leaver.play_round()
+    stage.history += [*less.history, *leaver.history]
     run.events |= short.events
     history = [*stage.history, *trials.history, *host.step(Tried(0.0, np.zeros(1, np.int64), np.zeros((1, 2))))]
     records = [one for one in history if isinstance(one, Record)]

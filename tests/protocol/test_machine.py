@@ -12,15 +12,18 @@ from protocol.codec import Envelope
 from protocol.collusion import Collusion, Decided
 from protocol.coordination import Coordination
 from protocol.errors import REFUSALS, Refusal, TransitionError
+from protocol.forgetting import Beginning, Recalled
 from protocol.machine import Arrived, Began, Instruction, Machine, Quit, Record, Stimulus, TimeCame, among
 from protocol.malice import Malice, MaliciousParticipation
 from protocol.messages import (
+    AS_IT_IS,
     COORDINATOR,
     MESSAGES,
     SUPERVISOR,
     Enrol,
     Finish,
     Join,
+    Leave,
     Lost,
     Message,
     Shares,
@@ -50,13 +53,14 @@ SAID = {name: one(*(ANY[kind] for kind in kinds(one).values())) for name, one in
     for one in (
         Join(np.array([0]), 1),
         Welcome(0),
-        Train(1, START, np.array([0]), 0),
+        Train(1, START, np.array([0]), 0, 1, 0, AS_IT_IS),
         Update(1, np.array([0]), **ROWS, promised=0),
         TopUp(1, np.array([0]), 3, 2, 1),
         Shares(1, np.array([0]), 3, 2, 1, np.zeros((1, 2))),
         Finish("completed"),
         Lost("host-1", 1),
         Stop("enough"),
+        Leave(("c3",), "ann", ""),
         Enrol("host-3", "", ("c3",), ("perfect",), ("",), np.array([4]), "ann"),
     )
 }
@@ -68,11 +72,12 @@ OWN = {
     Drawn: Drawn(0.0, np.zeros((1, 2))),
     Tried: Tried(0.0, np.array([0]), np.zeros((1, 2))),
     Decided: Decided(0.0, np.zeros((1, 2)), {}),
+    Recalled: Recalled(0.0, Beginning(START, 0, 0, (), 0, calibrated=False)),
 }
 PEERS = {"host": "host-1", "coordinator": COORDINATOR, "supervisor": SUPERVISOR, "stranger": "host-9"}
 
 
-def machine_in(role, state):
+def machine_in(role, state):  # noqa: C901 - one line a state
     """A machine that came to a state the usual way."""
     if role == "coordinator":
         cues = frozenset({1} if state == "staging" else ())
@@ -89,6 +94,11 @@ def machine_in(role, state):
             stage.update("host-2")
         if state == "finished":
             stage.stop()
+        if state == "recalling":
+            stage.leave(stage.machine.members.clients[0], forget='{"method": "rollback"}')
+            stage.update("host-1")
+            stage.update("host-2")
+            stage.aggregated()
         made = stage.machine
     elif role == "adversary":
         made = Collusion(1)

@@ -6,7 +6,7 @@ from protocol.codec import Envelope
 from protocol.letters import Abstain, Confide, Instruct
 from protocol.machine import Arrived, Began, Record, Say
 from protocol.malice import Malice, MaliciousParticipation
-from protocol.messages import COORDINATOR, EVERYONE, Join, Leave, Train, Update
+from protocol.messages import AS_IT_IS, COORDINATOR, EVERYONE, Join, Leave, Train, Update
 from protocol.participation import Trained
 
 THETA = np.array([0.5, -0.5])
@@ -32,7 +32,7 @@ def hear(machine, message):
 
 def train(machine, number, clients=EVERYONE):
     """The host is asked and trains: client k's model is (k, k)."""
-    hear(machine, Train(number, THETA, clients, 0))
+    hear(machine, Train(number, THETA, clients, 0, number, 0, AS_IT_IS))
     asked = clients if len(clients) else machine.clients
     rows = asked[:, None] * np.ones(2)
     did = machine.step(Trained(2.0, rows, np.full(len(asked), 5), np.full(len(asked), 0.5)))

@@ -6,7 +6,7 @@ import pytest
 from protocol.codec import Envelope
 from protocol.errors import Refusal
 from protocol.machine import Arrived, Began, Quit, Record, Say, TimeCame
-from protocol.messages import COORDINATOR, EVERYONE, Finish, Join, Train, Update, Welcome
+from protocol.messages import AS_IT_IS, COORDINATOR, EVERYONE, Finish, Join, Train, Update, Welcome
 from protocol.participation import JOIN_EVERY, LocalTraining, Participation, Trained
 
 THETA = np.array([0.5, -0.5])
@@ -56,7 +56,7 @@ def test_it_trains_whom_it_is_asked_for_and_answers(host, welcomed, clients, exp
     """Nobody named is everybody; the answer has the question's round and names its id; the welcome may be missing."""
     if welcomed:
         hear(host, Welcome(0))
-    record, training = hear(host, Train(8, THETA, np.array(clients, dtype=np.int64), 3))
+    record, training = hear(host, Train(8, THETA, np.array(clients, dtype=np.int64), 3, 8, 0, AS_IT_IS))
     assert record.event == "train.received"
     assert isinstance(training, LocalTraining)
     assert (training.round, training.theta is THETA, training.clients.tolist()) == (8, True, expected)
@@ -72,7 +72,7 @@ def test_it_trains_whom_it_is_asked_for_and_answers(host, welcomed, clients, exp
 def test_the_same_question_is_answered_again(host):
     """The first answer may have been lost; it keeps no memory of what it said."""
     for _ in range(2):
-        (_, training) = hear(host, Train(8, THETA, EVERYONE, 0))
+        (_, training) = hear(host, Train(8, THETA, EVERYONE, 0, 8, 0, AS_IT_IS))
         assert training.round == 8
         host.step(trained(15.0, 3))
 
@@ -88,7 +88,7 @@ def test_a_ready_host_joins_again_after_a_second_of_silence(host):
 @pytest.mark.parametrize("clients", [[2], [3, 6], [-1], [3, 4, 5, 6]])
 def test_work_for_others_clients_is_refused(host, clients):
     """And the host is as ready as before."""
-    (record,) = hear(host, Train(1, THETA, np.array(clients), 0))
+    (record,) = hear(host, Train(1, THETA, np.array(clients), 0, 1, 0, AS_IT_IS))
     assert isinstance(record, Record)
     assert (record.event, record.fields["reason"]) == ("frame.refused", Refusal.NOT_YOURS)
     assert host.state == "joining"
@@ -97,7 +97,7 @@ def test_work_for_others_clients_is_refused(host, clients):
 @pytest.mark.parametrize("dimension", [0, 1, 3])
 def test_a_model_of_another_dimension_is_refused(host, dimension):
     """The host knows its ranker."""
-    (record,) = hear(host, Train(1, np.zeros(dimension), EVERYONE, 0))
+    (record,) = hear(host, Train(1, np.zeros(dimension), EVERYONE, 0, 1, 0, AS_IT_IS))
     assert record.fields["reason"] is Refusal.WRONG_DIMENSION
     assert f"d = 2, got ({dimension},)" in record.fields["detail"]
 

@@ -155,7 +155,7 @@ class ToyFederation:
 
     def leave(self, client):
         """The supervisor lets a client go."""
-        self.tell(Leave((client,), "somebody"))
+        self.tell(Leave((client,), "somebody", ""))
 
     def tell(self, message):
         """The supervisor says something to the coordinator."""

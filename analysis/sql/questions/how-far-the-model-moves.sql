@@ -2,7 +2,7 @@
 -- Grain: one row a tenth of the run: the length of its path, the distance from its start to its end, their ratio.
 -- Parameters: none
 with
-    models as (select round, theta from rounds where phase = 'training'),
+    models as (select round, theta from rounds),
     steps as (
         select
             floor((after.round - 1) * 10 / (select max(round) from models))::integer + 1 as tenth,

@@ -2,7 +2,7 @@
 -- Grain: one row a tenth of the run: the mean of nDCG@10, and how much it gained on the tenth before.
 -- Parameters: none
 with
-    measured as (select round, value from metrics where name = 'ndcg_at_10' and phase = 'training'),
+    measured as (select round, value from metrics where name = 'ndcg_at_10'),
     tenths as (
         select floor(round * 10 / (select max(round) + 1 from measured))::integer + 1 as tenth, round, value
         from measured

@@ -1,7 +1,7 @@
 -- Question: How does nDCG go over the rounds?
 -- Grain: one row a hundredth of the run: its mean, lowest and highest nDCG@10.
 -- Parameters: none
-with measured as (select round, value from metrics where name = 'ndcg_at_10' and phase = 'training')
+with measured as (select round, value from metrics where name = 'ndcg_at_10')
 select
     min(round) as first_round,
     max(round) as last_round,

@@ -8,7 +8,7 @@ with
             after.round,
             list_transform(list_zip(after.theta, before.theta), lambda pair: pair[1] - pair[2]) as step
         from rounds as after
-        join rounds as before on before.round = after.round - 1 and before.phase = after.phase
+        join rounds as before on before.round = after.round - 1
     ),
     compared as (
         select

@@ -13,8 +13,9 @@ class Marked:
     def __init__(self, mark):
         self.mark = mark
 
-    def train(self, theta, _round, members=None):
+    def train(self, theta, _round, members=None, *, most=0):
         """A row a member: its place plus the mark."""
+        del most
         places = np.arange(4) if members is None else members
         return LocalUpdates(np.outer(places + self.mark, theta), places + 1, places / 10)
 
