@@ -10,6 +10,7 @@ from analysis.log import sql_text
 from analysis.relations import journal_files
 from analysis.runs import open_run, packed_file, run_names
 from protocol.journal import journal_path
+from protocol.presence import is_live
 
 __all__ = ["Glance", "glance", "version_of"]
 
@@ -28,6 +29,12 @@ class Glance:
     rounds: int | None  # the last closed one, none where the log's end does not tell
     of: int | None
     outcome: str | None
+    live: bool  # whether its process is there
+
+    @property
+    def state(self) -> str:
+        """How it is, in words."""
+        return self.outcome or ("going on" if self.live else "killed")
 
     def as_dict(self) -> dict[str, Any]:
         """The glance as JSON has it."""
@@ -46,14 +53,15 @@ def glance(run: Path) -> Glance:
         rounds=closed,
         of=rounds if isinstance(rounds, int) else None,
         outcome=outcome,
+        live=is_live(run),
     )
 
 
 def version_of(run: Path) -> str:
-    """A word that changes whenever a run's log grows."""
+    """A word that changes whenever a run's log grows, and when its process has gone."""
     packed = packed_file(run)
     files = journal_files(run) if packed is None else [packed]
-    return "-".join(str(file.stat().st_size) for file in files)
+    return "-".join([*(str(file.stat().st_size) for file in files), "live" if is_live(run) else "over"])
 
 
 def _ends(run: Path) -> tuple[int | None, str | None]:

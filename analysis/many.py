@@ -10,6 +10,7 @@ from analysis.meanings import VIEWS
 from analysis.relations import journal_files, literal, log_relations, longest_record
 from analysis.runs import is_run, open_run, packed_file, run_names
 from protocol.errors import UserError
+from protocol.layout import JOURNAL
 
 __all__ = ["Runs", "open_log", "open_runs"]
 
@@ -40,7 +41,7 @@ class Runs(Log):
         self._defined: set[str] = set()
         for at, path in enumerate(paths):
             self._attach(f"run_{at}", packed_file(path))
-        lock(self.database, [path / "journal" for path in self._live.values()], target)
+        lock(self.database, [path / JOURNAL for path in self._live.values()], target)
 
     def _attach(self, alias: str, packed: Path | None) -> None:
         source = "':memory:'" if packed is None else literal(packed)

@@ -15,6 +15,7 @@ from analysis.meanings import VIEWS
 from analysis.relations import journal_files, literal, longest_record
 from analysis.runs import PACKED
 from protocol.errors import UserError
+from protocol.layout import JOURNAL
 
 __all__ = ["pack"]
 
@@ -26,7 +27,7 @@ def pack(run: Path, target: Path | None = None) -> Path:
 
     The file appears under its name only when it is whole; one that is there already is replaced.
     """
-    if not (run / "journal").is_dir():
+    if not (run / JOURNAL).is_dir():
         raise UserError(f"only a run's directory with its journal can be packed, got {run}")
     run = run.resolve()
     target = (target or run / PACKED).resolve()

@@ -18,6 +18,7 @@ import orjson
 
 from protocol.events import COMMON, FIELDS, WIRE
 from protocol.journal import journal_path, read_lines
+from protocol.layout import JOURNAL
 
 __all__ = ["journal_files", "literal", "log_relations", "longest_record"]
 
@@ -32,7 +33,7 @@ HEAD: Final = 8  # the first records are the run's start and its clients
 
 def journal_files(run: Path) -> list[Path]:
     """The log files that a run has by now."""
-    return sorted((run / "journal").glob("*.jsonl"))
+    return sorted((run / JOURNAL).glob("*.jsonl"))
 
 
 def literal(value: str | Path) -> str:

@@ -21,6 +21,7 @@ from analysis.timeline import draw_timeline, timeline
 from analysis.versions import newer_versions
 from protocol.errors import UserError
 from protocol.messages import COORDINATOR
+from protocol.presence import is_live
 from scenarios.toml_text import to_toml
 
 __all__ = ["report", "report_body", "write_report"]
@@ -83,7 +84,7 @@ def _body(path: Path, name: str, prefix: str) -> tuple[Summary, str]:
     links = "".join(f'<li><a href="#{key}">{title}</a></li>' for key, title, _ in there)
     nav = f'<nav aria-label="parts of the report on {escape(name)}"><ul>{links}</ul></nav>'
     sections = "".join(section(title, body, key) for key, title, body in there)
-    return summary, _head(summary, facts, name) + nav + sections
+    return summary, _head(summary, facts, name, path) + nav + sections
 
 
 def _together(runs: Sequence[Path], names: Sequence[str], summaries: Sequence[Summary]) -> str:
@@ -99,8 +100,9 @@ def _together(runs: Sequence[Path], names: Sequence[str], summaries: Sequence[Su
     return table([{key: row.get(key) for key in columns} for row in rows], "the runs") + drawn
 
 
-def _head(summary: Summary, facts: dict[str, Any], name: str) -> str:
-    outcome = summary.outcome or ("is still going on, or was killed" if facts else "has no record of its beginning")
+def _head(summary: Summary, facts: dict[str, Any], name: str, path: Path) -> str:
+    unfinished = "is still going on" if is_live(path) else "was killed"
+    outcome = summary.outcome or (unfinished if facts else "has no record of its beginning")
     when = f", begun {facts['started']:%Y-%m-%d %H:%M:%S} UTC" if facts.get("started") else ""
     why = f" ({summary.reason})" if summary.reason else ""
     numbers = {"rounds": f"{summary.rounds:,}"}

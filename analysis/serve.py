@@ -148,7 +148,7 @@ def _list_page(known: dict[str, Path]) -> str:
 
 def _row(name: str, one: Glance) -> str:
     look = {"completed": "good", None: "unsure"}.get(one.outcome, "bad")
-    state = one.outcome or "going on, or killed"
+    state = one.state
     of = f" of {one.of:,}" if one.of else ""
     link = f'<a href="/run/{quote(name)}">{escape(name)}</a>'
     rounds = f"{told(one.rounds) or '?'}{of}"

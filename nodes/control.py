@@ -1,26 +1,22 @@
 """Orders from another terminal: how a live run is found, and how its supervisor hears.
 
-A live run has a file `control.json`, which only its owner can read: where the supervisor listens, and the keys to speak
-to it. It goes with the run; one whose process is gone was left by a supervisor that was killed, and means nothing.
+A live run's `control.json` says where its supervisor listens, and has the keys to speak to it, for its owner alone.
 """
 
 import getpass
 import json
-import os
 import socket
 import time
 from pathlib import Path
 from typing import Any, Final
 
-import psutil
-
 from protocol.codec import Codec
 from protocol.errors import RefusedFrame, UserError
-from protocol.layout import CONTROL
 from protocol.messages import OPERATOR, SUPERVISOR, Answer, Order
+from protocol.presence import announce, is_live, supervisor_of, withdraw
 from protocol.transport import Gate, KeyPair, Line, make_keys
 
-__all__ = ["Desk", "await_end", "is_live", "order", "supervisor_of"]
+__all__ = ["Desk", "await_end", "order"]
 
 LARGEST: Final = 1 << 24  # bytes of an order or an answer
 PATIENCE: Final = 30.0  # seconds for a supervisor to answer; it may have to end and start processes
@@ -31,22 +27,17 @@ class Desk:
 
     def __init__(self, run: Path) -> None:
         server, operator = make_keys(), make_keys()
-        self._path = run / CONTROL
+        self._run = run
         self._codec = Codec(LARGEST)
         self._gate = Gate("127.0.0.1", 0, server, {operator.public: OPERATOR}, LARGEST)
         self._said = 0
-        me = psutil.Process()
-        facts = {
-            "pid": me.pid,
-            "created": me.create_time(),
-            "endpoint": self._gate.endpoint,
-            "server": server.public.decode(),
-            "public": operator.public.decode(),
-            "secret": operator.secret.decode(),
-        }
-        descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w") as file:
-            json.dump(facts, file)
+        announce(
+            run,
+            endpoint=self._gate.endpoint,
+            server=server.public.decode(),
+            public=operator.public.decode(),
+            secret=operator.secret.decode(),
+        )
 
     def next(self) -> tuple[Order, int] | None:
         """An order that has come, with its id; none if there is none."""
@@ -66,24 +57,8 @@ class Desk:
 
     def close(self) -> None:
         """Take no more orders."""
-        self._path.unlink(missing_ok=True)
+        withdraw(self._run)
         self._gate.close()
-
-
-def supervisor_of(run: Path) -> dict[str, Any] | None:
-    """What `control.json` says of a run whose supervisor lives; none if the run is not live."""
-    try:
-        facts: dict[str, Any] = json.loads((run / CONTROL).read_text())
-        process = psutil.Process(facts["pid"])
-        alive = abs(process.create_time() - facts["created"]) < 1 and process.status() != psutil.STATUS_ZOMBIE
-    except (OSError, ValueError, KeyError, psutil.Error):
-        return None
-    return facts if alive else None
-
-
-def is_live(run: Path) -> bool:
-    """Whether somebody runs this run right now."""
-    return supervisor_of(run) is not None
 
 
 def await_end(run: Path) -> None:
@@ -100,6 +75,8 @@ def order(run: Path, verb: str, whom: tuple[str, ...] = (), **settings: Any) -> 
     facts = supervisor_of(run)
     if facts is None:
         raise UserError(f"{run} is not live; foltr resume lets a run that did not complete go on")
+    if "endpoint" not in facts:
+        raise UserError(f"{run} is live in one process, the inline engine's, which takes no orders; Ctrl-C stops it")
     keys = KeyPair(facts["public"].encode(), facts["secret"].encode())
     codec = Codec(LARGEST)
     with Line(facts["endpoint"], keys, facts["server"].encode(), LARGEST) as line:

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NoReturn
 
-from nodes.control import is_live
 from protocol.errors import UserError
 from protocol.layout import CONSOLE
+from protocol.presence import is_live
 
 __all__ = ["detach"]
 

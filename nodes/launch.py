@@ -9,7 +9,6 @@ from pathlib import Path
 import orjson
 
 import learning
-from nodes.control import is_live
 from nodes.ending import Ending, Interruption
 from nodes.engines import inline, processes
 from nodes.nursery import start_forkserver
@@ -17,6 +16,7 @@ from nodes.past import Past, read_past
 from nodes.watcher import Quiet, Watcher
 from protocol.errors import UserError
 from protocol.layout import LATEST, SCENARIO
+from protocol.presence import is_live
 from scenarios.load import from_dict, to_dict
 from scenarios.plan import Plan, open_data
 from scenarios.schema import Scenario

@@ -57,9 +57,9 @@ FILES: Final[dict[str, RunFile]] = {
     ),
     CONTROL: RunFile(
         "the supervisor",
-        "while a run of processes is live",
-        "Where the supervisor takes orders and the keys to give them; only its owner can read it. One that outlives "
-        "its run was left by a `kill -9` and means nothing.",
+        "while the run is live",
+        "Which process acts the run out, where it takes orders and the keys to give them; only its owner can read it. "
+        "One that outlives its run was left by a `kill -9` and means nothing.",
     ),
     CONSOLE: RunFile(
         "the supervisor",

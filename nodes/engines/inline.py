@@ -25,6 +25,7 @@ from protocol.codec import Codec
 from protocol.errors import UserError
 from protocol.journal import Journal
 from protocol.messages import ADVERSARY, COORDINATOR, SUPERVISOR, Cue, Lost, Message, Progress, Ready, Stop
+from protocol.presence import announce, withdraw
 from scenarios.plan import Plan, open_data
 from scenarios.roster import Client
 
@@ -34,11 +35,13 @@ __all__ = ["Crash", "Federation", "VirtualClock", "act_out"]
 def act_out(plan: Plan, watcher: Watcher, interruption: Interruption, past: Past | None = None) -> Ending:
     """Run the plan to its end in this process, from where it stood if it goes on."""
     federation = Federation(plan, watcher, interruption, past)
+    announce(plan.run)
     watcher.started(plan)
     try:
         ending = federation.run()
     finally:
         federation.close()
+        withdraw(plan.run)
     if federation.progress is not None:
         watcher.progressed(federation.progress, federation.measured)
     return ending

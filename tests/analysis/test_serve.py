@@ -15,6 +15,7 @@ from analysis.report import write_report
 from analysis.serve import Server, serve
 from protocol.errors import UserError
 from protocol.journal import Journal
+from protocol.presence import announce
 
 NAME = "small/20260101-120000-7"
 CHROMIUM = shutil.which("chromium")
@@ -121,7 +122,11 @@ def test_a_glance_at_a_run(folder, tmp_path):
     empty = tmp_path / "empty" / "20260101-000000-1"
     (empty / "journal").mkdir(parents=True)
     assert (glance(empty).scenario, glance(empty).rounds, glance(empty).outcome) == ("empty", None, None)
-    assert version_of(empty) == ""
+    assert glance(empty).state == "killed"
+    version = version_of(empty)
+    announce(empty)
+    assert glance(empty).state == "going on"
+    assert version_of(empty) != version
 
 
 def browse(address, profile, *options):
