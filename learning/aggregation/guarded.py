@@ -28,10 +28,11 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from learning.aggregation.arithmetic import lengths, mean, row_products
-from learning.aggregation.fedavg import weighted_mean, weighted_sum
+from learning.aggregation.arithmetic import mean
+from learning.aggregation.fedavg import weighted_mean
+from learning.aggregation.histories import measure, remember, take_numbers, widest_cut
 from learning.aggregation.rule import Aggregate, Updates
-from learning.kernels.arrays import Bits, Integers, Reals
+from learning.kernels.arrays import Bits, Integers, Reals, read_only
 
 __all__ = ["Guarded"]
 
@@ -51,37 +52,55 @@ class Guarded:
 
     def __init__(self) -> None:
         self._histories = np.zeros((0, 0))  # S [clients, d]
+        self._direction = np.zeros(0)  # u
         self._sums = np.zeros((2, 0))  # s of both numbers [2, clients]
         self._noise = np.zeros((2, 0))  # q of both
         self._usual = np.zeros((2, 0))  # faded sums of squared lengths of changes, and of ones
         self._out = np.zeros(0, dtype=bool)
         self._times = np.zeros(0, dtype=np.int64)  # how often a client was left out
         self._until = np.zeros(0, dtype=np.int64)  # the first round in which it may come back
-        self._direction: Reals | None = None  # u
 
     def check(self, clients: int) -> None:
         """Serve any number of clients; fewer than three have no majority to trust."""
 
     def __call__(self, updates: Updates) -> Aggregate:
         """The trusted clients' mean; info has both z and the threshold, groups tell who was left out and came back."""
-        who = updates.clients
-        self._make_room(int(who.max()) + 1, updates.thetas.shape[1])
+        thetas, who = updates.thetas, np.ascontiguousarray(updates.clients, dtype=np.int64)
+        size = thetas.shape[1]
+        self._make_room(int(who.max()) + 1, size)
         counts = np.maximum(updates.interactions, 1)
-        changes = (updates.thetas - updates.before) * (mean(counts[:, np.newaxis])[0] / counts)[:, np.newaxis]
-        sizes = lengths(changes)
+        changes, sizes = np.empty(thetas.shape), np.empty(len(who))
+        before = np.array(updates.before, dtype=np.float64)
+        measure(read_only(thetas), before, counts.sum() / len(counts) / counts, changes, sizes)
         wild = self._wild(who, sizes)
         trusted = ~wild & ~self._out[who]
         if not trusted.any():  # those who are trusted are away: nobody's word is taken
-            return Aggregate(updates.before.copy(), trusted, groups={"wild": wild})
-        off = changes - mean(changes[trusted])
-        self._take_numbers(who, changes, off, sizes, trusted, ~wild)
+            return Aggregate(before, trusted, groups={"wild": wild})
+        off = np.empty(thetas.shape)
+        take_numbers(
+            who,
+            changes,
+            sizes,
+            trusted,
+            wild,
+            self._out,
+            self._histories,
+            self._direction,
+            FADING,
+            np.zeros(size),
+            off,
+            np.empty((2, len(who))),
+            self._sums,
+            self._noise,
+        )
         apart, left_out = self._leave_out(who, updates.round, trusted)
         scores = self._scores(who, trusted & ~left_out)
         taken_back = self._take_back(who, updates.round, scores, wild)
         trusted = ~wild & ~self._out[who]
-        self._remember(who, off, trusted, ~wild)
+        remember(who, off, trusted, wild, FADING, self._histories, self._direction, np.zeros(size), np.zeros(size))
+        rows = slice(None) if trusted.all() else trusted  # a slice does not copy
         return Aggregate(
-            weighted_mean(updates.thetas[trusted], updates.interactions[trusted]),
+            weighted_mean(thetas[rows], updates.interactions[rows]),
             trusted,
             scores,
             {"steady": round(apart[0], 3), "agreement": round(apart[1], 3), "threshold": round(apart[2], 3)},
@@ -89,10 +108,10 @@ class Guarded:
         )
 
     def _make_room(self, clients: int, dimension: int) -> None:
-        more = max(0, clients - len(self._out))
-        if not self._histories.shape[1]:
-            self._histories = np.zeros((0, dimension))
-        if more:
+        more = clients - len(self._out)
+        if not len(self._direction):
+            self._histories, self._direction = np.zeros((0, dimension)), np.zeros(dimension)
+        if more > 0:
             self._histories = np.concatenate([self._histories, np.zeros((more, dimension))])
             self._sums, self._noise, self._usual = (
                 np.concatenate([old, np.zeros((2, more))], axis=1) for old in (self._sums, self._noise, self._usual)
@@ -105,47 +124,32 @@ class Guarded:
     def _wild(self, who: Integers, sizes: Reals) -> Bits:
         """Whose change is out of all proportion to what is usual; the median over clients is not theirs to choose."""
         before = self._usual[:, who]
-        now = FADING * before + np.stack([sizes**2, np.ones(len(who))])
-        usual = float(np.median(np.sqrt(now[0] / now[1])))
-        wild = (sizes > WILD * usual) & (usual > 0.0)
-        if 2 * wild.sum() >= len(who):
+        now = FADING * before
+        now[0] += sizes * sizes
+        now[1] += 1.0
+        usual = sqrt(np.median(now[0] / now[1]))
+        wild: Bits = sizes > (WILD * usual if usual > 0.0 else np.inf)
+        if 2 * int(wild.sum()) >= len(who):
             wild[:] = False
-        self._usual[:, who] = np.where(wild, before, now)
+        self._usual[:, who] = np.where(wild, before, now) if wild.any() else now
         return wild
-
-    def _take_numbers(self, who: Integers, changes: Reals, off: Reals, sizes: Reals, trusted: Bits, calm: Bits) -> None:
-        """Add the round's a_c and b_c to the sums of those who are not wild."""
-        numbers = np.zeros((2, len(who)))
-        if self._direction is not None:
-            numbers[0] = row_products(off, self._direction)
-            out = np.flatnonzero(self._out[who])
-            own = self._histories[who[out]]
-            size = lengths(own)
-            numbers[0, out] = row_products(off[out], own) / np.where(size > 0.0, size, 1.0)
-        count = int(trusted.sum())
-        if count > 1:
-            together = row_products(changes, weighted_sum(changes[trusted], np.ones(count)))
-            numbers[1] = np.where(trusted, (together - sizes**2) / (count - 1), together / count)
-        numbers -= mean(np.ascontiguousarray(numbers[:, trusted].T))[:, np.newaxis]
-        rows = who[calm]
-        self._sums[:, rows] = FADING * self._sums[:, rows] + numbers[:, calm]
-        self._noise[:, rows] = FADING**2 * self._noise[:, rows] + numbers[:, calm] ** 2
 
     def _leave_out(self, who: Integers, number: int, trusted: Bits) -> tuple[tuple[float, float, float], Bits]:
         """Both z and their threshold; who is left out from now on."""
         found, left_out = [0.0, 0.0], np.zeros(len(who), dtype=bool)
         threshold = APART + sqrt(2.0 * log(max(1, int(trusted.sum()))))
+        places = np.flatnonzero(trusted)
         for series in (0, 1):
-            places = np.flatnonzero(trusted & ~left_out)
-            found[series], part = _widest_cut(self._sums[series, who[places]], self._noise[series, who[places]])
-            few = 2 * (int(self._out[who].sum()) + len(part)) < len(who)
-            if found[series] > threshold and few:
+            rows = who[places]
+            found[series], part = widest_cut(self._sums[series, rows], self._noise[series, rows])
+            if found[series] > threshold and 2 * (int(self._out[who].sum()) + len(part)) < len(who):
                 left_out[places[part]] = True
-                gone = who[places[part]]
+                gone = rows[part]
                 self._out[gone] = True
                 self._times[gone] += 1
                 self._until[gone] = number + FIRST_WAIT * 2 ** (self._times[gone] - 1)
-                rest = who[trusted & ~left_out]
+                places = np.flatnonzero(trusted & ~left_out)
+                rest = who[places]
                 self._histories[who] -= mean(self._histories[rest])
                 self._sums[:, who] -= mean(np.ascontiguousarray(self._sums[:, rest].T))[:, np.newaxis]
         return (found[0], found[1], threshold), left_out
@@ -153,49 +157,20 @@ class Guarded:
     def _scores(self, who: Integers, trusted: Bits) -> Reals:
         """How far each client is from the trusted ones' mean, in its and their noise; the larger of both numbers."""
         sums, noise = self._sums[:, who], self._noise[:, who]
-        rest = np.flatnonzero(trusted)
-        centre = mean(np.ascontiguousarray(sums[:, rest].T))[:, np.newaxis]
-        usual = mean(np.ascontiguousarray(noise[:, rest].T))[:, np.newaxis]
+        count = int(trusted.sum())
+        centre = sums[:, trusted].cumsum(axis=1)[:, -1:] / count
+        usual = noise[:, trusted].cumsum(axis=1)[:, -1:] / count
         scale = np.sqrt((noise + usual) / 2.0)
-        scores: Reals = (np.abs(sums - centre) / np.where(scale > 0.0, scale, 1.0)).max(axis=0)
+        scale[scale == 0.0] = 1.0
+        scores: Reals = (np.abs(sums - centre) / scale).max(axis=0)
         return scores
 
     def _take_back(self, who: Integers, number: int, scores: Reals, wild: Bits) -> Bits:
         """Who is like the others again; their past is forgotten."""
         back: Bits = self._out[who] & ~wild & (scores < TOGETHER) & (number >= self._until[who])
-        self._out[who[back]] = False
-        self._histories[who[back]] = 0.0
-        self._sums[:, who[back]] = 0.0
-        self._noise[:, who[back]] = 0.0
+        if back.any():
+            self._out[who[back]] = False
+            self._histories[who[back]] = 0.0
+            self._sums[:, who[back]] = 0.0
+            self._noise[:, who[back]] = 0.0
         return back
-
-    def _remember(self, who: Integers, off: Reals, trusted: Bits, calm: Bits) -> None:
-        """Add the round to the histories, and turn u by one step of the power method."""
-        rows = who[calm]
-        self._histories[rows] = FADING * self._histories[rows] + off[calm]
-        rest = self._histories[who[trusted]]
-        rest = rest - mean(rest)
-        start = self._direction
-        if start is None:
-            start = rest[int(np.argmax(lengths(rest)))]
-        turned = weighted_sum(rest, row_products(rest, start))
-        size = float(lengths(turned[np.newaxis])[0])
-        if size > 0.0:
-            self._direction = turned / size
-
-
-def _widest_cut(sums: Reals, noise: Reals) -> tuple[float, Integers]:
-    """The largest z of a cut of the sorted sums, and the places of its smaller group; 0 and nobody if there is none."""
-    count = len(sums)
-    sizes = np.arange(1, count)
-    order = np.argsort(sums, kind="stable")
-    below, all_noise = sums[order].cumsum(), noise[order].cumsum()
-    allowed = 2 * np.minimum(sizes, count - sizes) < count
-    if not allowed.any():
-        return 0.0, np.zeros(0, dtype=np.int64)
-    gap = (below[-1] - below[:-1]) / (count - sizes) - below[:-1] / sizes
-    spread = ((all_noise[-1] - all_noise[:-1]) / (count - sizes) + all_noise[:-1] / sizes) / 2.0
-    z = np.divide(gap, np.sqrt(spread), out=np.zeros_like(gap), where=allowed & (spread > 0.0))
-    cut = int(np.argmax(z))
-    low, high = order[: cut + 1], order[cut + 1 :]
-    return float(z[cut]), low if len(low) < len(high) else high
