@@ -5,7 +5,7 @@ must be computed bit for bit, a model's hash and its aggregation, is computed he
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -21,6 +21,7 @@ from analysis.queries import one_sentence
 from analysis.runs import Run, open_run
 from learning.aggregation import Rule, Updates
 from learning.errors import LearningError
+from learning.privacy import Noise
 from protocol.errors import FoltrError
 from protocol.terms import fingerprint
 from scenarios.load import from_dict
@@ -76,9 +77,8 @@ def check(run: Run) -> list[Check]:
         run.refresh()
         for name in ("facts_of_packed" if run.packed else "facts_of_journals", "facts"):
             facts.execute(sql_text(name))
-        checks = [_asked(facts, name, text) for name, text in _texts()] + _computed(
-            run, lambda: _rule(facts), _numbers(facts)
-        )
+        checks = [_asked(facts, name, text) for name, text in _texts()]
+        checks += _computed(run, _plan(facts), _numbers(facts))
         silent = facts.execute("from spoken limit 1").fetchone() is None
     if silent:
         checks = [Check(one.name, one.sentence, limits="the coordinator has logged nothing") for one in checks]
@@ -128,15 +128,17 @@ def _asked(facts: duckdb.DuckDBPyConnection, name: str, text: str) -> Check:
     return made
 
 
-def _rule(facts: duckdb.DuckDBPyConnection) -> Rule | str:
-    """The run's aggregation rule, or why it cannot be had."""
+def _plan(facts: duckdb.DuckDBPyConnection) -> Plan | str:
+    """The run's plan, for its rule and its noise; or why it cannot be had."""
     told = facts.execute("select scenario from spoken where event = 'run.started' order by seq").fetchone()
     if told is None or told[0] is None:
         return "the log does not tell the run's scenario"
     try:
-        return Plan(from_dict(json.loads(told[0])), Path(), features=0, cores=1).rule()
+        plan = Plan(from_dict(json.loads(told[0])), Path(), features=0, cores=1)
+        plan.rule()
     except (FoltrError, LearningError) as error:
         return f"this version cannot read the run's scenario: {' '.join(str(error).split())}"
+    return plan
 
 
 def _numbers(facts: duckdb.DuckDBPyConnection) -> dict[str, int]:
@@ -144,23 +146,26 @@ def _numbers(facts: duckdb.DuckDBPyConnection) -> dict[str, int]:
     return dict(facts.execute("select client, number from members").fetchall())
 
 
-def _computed(run: Run, fresh: Callable[[], Rule | str], numbers: dict[str, int]) -> list[Check]:
+def _computed(run: Run, plan: Plan | str, numbers: dict[str, int]) -> list[Check]:
     """The checks that need arithmetic: every model's hash, and every model out of the updates that are in it."""
     hashes = Check("models-have-their-hashes", "Every model's hash is that of its weights.")
     repeated = Check(
         "aggregations-can-be-repeated", "The updates in a model, aggregated again in client order, give the same bits."
     )
     before: tuple[int, Floats | None] = (-1, None)
-    rule = fresh()
+    rule = plan if isinstance(plan, str) else plan.rule()
+    noise = None if isinstance(plan, str) else plan.noise
     known = unknown = 0
     for one in logged_models(run):
         if one.theta is not None and fingerprint(one.theta) != one.model:
             detail = f"model {one.round} is called {one.model}, and is {fingerprint(one.theta)}"
             hashes.blame(round=one.round, detail=detail)
-        if one.round > 0 and not one.participants:  # unlearning starts with it, or nobody was left for its step
-            rule = rule if isinstance(rule, str) or not rule.remembers else fresh()
+        if one.round > 0 and not one.participants and not one.discarded:
+            # Unlearning starts with it, or nobody was left for its step.
+            rule = plan.rule() if not isinstance(rule, str) and not isinstance(plan, str) and rule.remembers else rule
         elif one.round > 0:
-            problem = _difference(rule, one, before[1] if before[0] == one.round - 1 else None, numbers)
+            start = before[1] if before[0] == one.round - 1 else None
+            problem = _difference(rule, noise, one, start, numbers)
             known, unknown = known + (problem is not None), unknown + (problem is None)
             if problem is None and not isinstance(rule, str) and rule.remembers:
                 rule = f"the log lacks weights of round {one.round}, which the rule would remember"
@@ -174,14 +179,19 @@ def _computed(run: Run, fresh: Callable[[], Rule | str], numbers: dict[str, int]
     return [hashes, repeated]
 
 
-def _difference(rule: Rule | str, one: LoggedModel, before: Floats | None, numbers: dict[str, int]) -> str | None:
+def _difference(
+    rule: Rule | str, noise: Noise | None, one: LoggedModel, before: Floats | None, numbers: dict[str, int]
+) -> str | None:
     """What is wrong with a model that its updates should give; empty if they do, none if it cannot be told."""
     made_of = one.local_models()
     if isinstance(rule, str) or made_of is None or one.theta is None or before is None:
         return None
+    if one.discarded:
+        return "" if one.theta.tobytes() == before.tobytes() else "is another than the one before a discarded round"
     try:
         clients = np.array([numbers.get(name, -1) for name in one.participants], dtype=np.int64)
         made = rule(Updates(*made_of, clients, before, one.round)).theta
+        made = made if noise is None else noise.on_mean(made, one.round, made_of[1])
     except LearningError as error:
         return f"cannot be aggregated from its updates: {error}"
     same = made.tobytes() == one.theta.tobytes()

@@ -105,6 +105,32 @@ VIEWS: Final[dict[str, View]] = {
             "maxrr": "mean MaxRR of its clicks in truth, from its host's log; null where it sends a model",
         },
     ),
+    "privacy": View(
+        "one closed round of a run with a privacy mechanism: its noise, what it cost, and all rounds so far",
+        {
+            "round": "the model",
+            "phase": "what the round is for: training",
+            "promised": "noise shares that make the whole noise; 0 if the coordinator adds it, 1 if every client does",
+            "received": "clients in the round whose models came with their share",
+            "topped_up": "shares that did not come and were replaced by the others",
+            "givers": "who replaced them",
+            "discarded": "whether the updates were thrown away: the model is the one before, and costs nothing",
+            "equal_weights": "whether all models count alike in the mean; if not, ε of shares is an upper bound",
+            "nominal": "the ε that the scenario asks for, as the papers tell it",
+            "epsilon": "the ε of one coordinate with the noise that is there, for who sees models; null: none holds",
+            "joint": "the same of all coordinates together, a client's change bounded in L2",
+            "message": "the ε of one coordinate of a single message, for who sees it: the coordinator, and this log",
+            "delta": "the probability with which this round's figures may fail",
+            "nominal_basic": "the sum of nominal over all rounds so far",
+            "nominal_advanced": "advanced composition of nominal, at most the sum",
+            "epsilon_basic": "the sum of epsilon, which the budget is about",
+            "epsilon_advanced": "advanced composition of epsilon",
+            "joint_basic": "the sum of joint",
+            "joint_advanced": "advanced composition of joint",
+            "delta_basic": "the probability with which the sums may fail",
+            "delta_advanced": "that of the advanced compositions",
+        },
+    ),
     "metrics": View(
         "one value of a metric",
         {
@@ -112,7 +138,8 @@ VIEWS: Final[dict[str, View]] = {
             "phase": "what the round is for: training or unlearning",
             "name": "ndcg_at_10 (offline, of the model), online_ndcg_at_10 (of a client in a round), "
             "online (performance so far: Σ 0.9995^(t−1) · mean over clients of online_ndcg_at_10 in round t), "
-            "maxrr (of a client in a round, with the learner es: mean of 1/rank of the highest click)",
+            "maxrr (of a client in a round, with the learner es: mean of 1/rank of the highest click), "
+            "epsilon (with a privacy mechanism, of a round; infinite if none holds), epsilon_total (all rounds so far)",
             "client": "whose it is; null for what is measured of the model or of all clients",
             "value": "the value",
         },

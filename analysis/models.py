@@ -26,7 +26,7 @@ SLICE: Final = 1000  # rows of a packed run that are in memory at once
 PACKED_ROUNDS: Final = """
 select seq, record
 from events
-where node = 'coordinator' and event in ('round.closed', 'run.resumed')
+where node = 'coordinator' and event in ('round.closed', 'run.resumed', 'shares.received')
 order by seq
 """
 PACKED_UPDATES: Final = """
@@ -61,6 +61,8 @@ class LoggedModel:
     theta     [d], none where the record is damaged
     updates   those that a coordinator had accepted before it died, too: a resumed run asks again
     answers   by client, the update of it that is in the model, of those that are
+    noise     by client, what it gave last in the place of missing noise shares, [d]
+    privacy   what the round's record tells of its noise; none without a mechanism
     """
 
     round: int
@@ -70,9 +72,19 @@ class LoggedModel:
     participants: list[str]
     updates: list[LoggedUpdate] = field(default_factory=list)
     answers: dict[str, LoggedUpdate] = field(default_factory=dict)
+    noise: dict[str, Floats | None] = field(default_factory=dict)
+    privacy: dict[str, Any] | None = None
+
+    @property
+    def discarded(self) -> bool:
+        """Whether the round's updates were thrown away, so that its model is the one before."""
+        return bool(self.privacy and self.privacy.get("discarded"))
 
     def local_models(self) -> tuple[Floats, NDArray[np.int64]] | None:
-        """The local models [n, d] or trials [n, 3] and interactions [n] in client order; none if not all are there."""
+        """The local models [n, d] or trials [n, 3] and interactions [n] in client order; none if not all are there.
+
+        A client that gave noise in the place of missing shares has it in its model.
+        """
         found = [self.answers.get(name) for name in self.participants]
         thetas = [one.theta for one in found if one is not None and one.theta is not None]
         if self.theta is None or len(thetas) < len(found):
@@ -81,7 +93,13 @@ class LoggedModel:
         if any(one.shape != (width,) for one in thetas):
             return None
         counts = [one.n for one in found if one is not None]
-        return np.array(thetas).reshape(-1, width), np.array(counts, dtype=np.int64)
+        models = np.array(thetas).reshape(-1, width)
+        for giver in (self.privacy or {}).get("givers", ()):
+            given = self.noise.get(giver)
+            if given is None or given.shape != (width,) or giver not in self.participants:
+                return None
+            models[self.participants.index(giver)] += given
+        return models, np.array(counts, dtype=np.int64)
 
 
 def logged_models(run: Run) -> Iterator[LoggedModel]:
@@ -89,14 +107,18 @@ def logged_models(run: Run) -> Iterator[LoggedModel]:
     records = _packed_records(run) if run.packed else _journal_records(run)
     updates: list[LoggedUpdate] = []
     answers: dict[str, LoggedUpdate] = {}
+    noise: dict[str, Floats | None] = {}
     for record in records:
         match record.get("event"):
             case "update.received" | "trial.received":
                 for one in _updates(record):
                     updates.append(one)
                     answers[one.client] = one
+            case "shares.received":
+                given = _weights(record.get("noise"), len(record.get("clients") or []))
+                noise |= dict(zip(record.get("clients") or [], given, strict=False))
             case "run.resumed":
-                answers = {}  # the open round is opened again
+                answers, noise = {}, {}  # the open round is opened again
             case "round.closed":
                 theta = record.get("theta")
                 yield LoggedModel(
@@ -107,8 +129,10 @@ def logged_models(run: Run) -> Iterator[LoggedModel]:
                     record.get("participants") or [],
                     updates,
                     answers,
+                    noise,
+                    record.get("privacy"),
                 )
-                updates, answers = [], {}
+                updates, answers, noise = [], {}, {}
 
 
 def _journal_records(run: Run) -> Iterator[dict[str, Any]]:

@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.log import sql_text
+from analysis.models import LoggedModel
 from analysis.runs import Run
 from learning.aggregation import Rule, Updates
 from learning.attacks import Seen
 from learning.data import Dataset
 from learning.errors import LearningError
 from learning.learners import Learner
+from learning.streams import client_key
 from learning.unlearning import calibrate
 from protocol.errors import FoltrError
 from scenarios.load import from_dict
@@ -40,12 +42,13 @@ class Brief(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What clients were asked with in a round; `draws`, `most` and, by client, `norms` are those of `Train`."""
+    """What clients were asked with in a round; `draws`, `most`, `promised` and, by client, `norms` as in `Train`."""
 
     round: int
     draws: int
     most: int = 0
     norms: Mapping[str, float] = field(default_factory=dict)
+    promised: int = 0
 
 
 @dataclass(slots=True)
@@ -79,7 +82,17 @@ class Recomputing:
         self._aggregated = number
         places = {client.id: client.number for client in self.plan.clients}
         numbers = np.array([places[name] for name in names], dtype=np.int64)
-        return self._rule(Updates(thetas, interactions, numbers, before, number)).theta
+        made = self._rule(Updates(thetas, interactions, numbers, before, number)).theta
+        return made if self.plan.noise is None else self.plan.noise.on_mean(made, number, interactions)
+
+    def top_up(self, model: LoggedModel) -> dict[str, Floats]:
+        """What the givers of a round give in the place of its missing noise shares, [d] each."""
+        told = model.privacy or {}
+        noise, givers = self.plan.noise if self.plan else None, told.get("givers", [])
+        if noise is None or model.theta is None:
+            return {}
+        of = (len(model.theta), told["promised"], told["topped_up"], len(givers))
+        return {giver: noise.top_up(client_key(giver), model.round, *of) for giver in givers}
 
     def forget(self, number: int) -> None:
         """Unlearning starts in this round: a rule that remembers starts anew."""
@@ -129,6 +142,9 @@ class Recomputing:
                     theta = calibrate(theta[np.newaxis], before, norm)[0]
                 if place in attacks:
                     theta = attacks[place].sent(theta, before, asked.draws)
+                if asked.promised and self.plan.noise is not None:
+                    key = client_key(members[place].id)
+                    theta = theta + self.plan.noise.share(key, asked.round, len(theta), asked.promised)
                 made[members[place].id] = (theta, float(found.online[at]))
         return made
 

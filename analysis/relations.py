@@ -27,7 +27,7 @@ FILES_OF_ONE: Final = ("coordinator", "evaluator", "supervisor")
 SMALLEST_LIMIT: Final = 1 << 24  # 16 MiB, DuckDB's own default for the longest object
 NUMBER: Final = 25  # bytes: the longest float64 in JSON is 24, and a comma
 UPDATE: Final = '{"event":"update.received"'  # how the long lines begin: a journal writes the event first
-WEIGHTS: Final = ("theta", "thetas")  # what a log is large by
+WEIGHTS: Final = ("theta", "thetas", "noise")  # what a log is large by
 HEAD: Final = 8  # the first records are the run's start and its clients
 
 

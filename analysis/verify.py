@@ -5,7 +5,7 @@ the round's updates and the model before. A client's update is what its users' c
 the model before. What the log or the machine does not have the means for is told, never passed over.
 """
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from math import isclose
 from operator import attrgetter
 from pathlib import Path
@@ -119,6 +119,7 @@ class _Check:
         self._derive(model, model.theta, before)
         if before is not None:
             self._recompute(model, before)
+            self._redraw(model)
         self._before = (model.round, model.theta)
 
     def done(self) -> Verification:
@@ -160,6 +161,8 @@ class _Check:
 
     def _aggregate(self, model: LoggedModel, before: Floats | None) -> Floats | None:
         """The round's model from the log's updates; none if not all of them are there with their weights."""
+        if model.discarded:
+            return before
         made_of = model.local_models() if model.participants else None
         if before is None or made_of is None:
             return None
@@ -168,9 +171,13 @@ class _Check:
     def _recompute(self, model: LoggedModel, before: Floats) -> None:
         number, answers = model.round, dict[str, list[LoggedUpdate]]()
         for one in model.updates:  # a resumed run may have asked a client twice
-            if self._chosen is None or (number, one.client) in self._chosen:
+            stale = (
+                model.privacy is not None and model.answers.get(one.client) is not one
+            )  # of another number of shares
+            if not stale and (self._chosen is None or (number, one.client) in self._chosen):
                 answers.setdefault(one.client, []).append(one)
-        made = self._means.train(before, self._question(number), list(answers)) if answers else {}
+        asked = replace(self._question(number), promised=(model.privacy or {}).get("promised", 0))
+        made = self._means.train(before, asked, list(answers)) if answers else {}
         for client, (theta, online) in made.items():
             if not all(_is(one, theta, online, before) for one in answers[client]):
                 self._differs(f"the update of {client} in round {number}")
@@ -180,6 +187,15 @@ class _Check:
                 self._skip(
                     "updates by their lengths and online figures only, because the log keeps no weights of them", 1
                 )
+
+    def _redraw(self, model: LoggedModel) -> None:
+        """Draw again what clients gave in the place of missing noise shares."""
+        for client, noise in self._means.top_up(model).items():
+            given = model.noise.get(client)
+            if given is None:
+                self._skip("updates with noise in the place of missing shares that the log does not keep", 1)
+            elif given.tobytes() != noise.tobytes():
+                self._differs(f"the noise that {client} gave for missing shares in round {model.round}")
 
     def _question(self, number: int) -> Question:
         """What clients were asked with in a round."""

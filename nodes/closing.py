@@ -1,6 +1,7 @@
 """The coordinator's arithmetic at the end of a round: the model, and what it costs in privacy."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,8 @@ class Closing:
         names are those of the clients whose updates there are, for the log.
         """
         if asked.noise.discarded:
-            theta, info, cost = asked.before, {"discarded": asked.noise.discarded}, FREE
+            theta, info = asked.before, {"discarded": asked.noise.discarded}
+            cost = replace(FREE, message=self._cost(asked).message)  # its messages were sent all the same
         else:
             made = self._rule(Updates(asked.thetas, asked.interactions, asked.clients, asked.before, asked.round))
             theta, info, cost = made.theta, made.record(names), self._cost(asked)

@@ -3,5 +3,5 @@
 create temp table records as
 select
     node, seq, event, round, coalesce(phase, 'training') as phase, name, outcome, model, scenario,
-    clients, hosts, participants, missing, peers, waiting, whom
+    clients, hosts, participants, missing, peers, waiting, whom, privacy, promised, received, lacking, givers, remedy
 from log.everyone;

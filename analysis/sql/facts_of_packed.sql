@@ -6,6 +6,7 @@ select
     unnest(from_json(record, '{
         "name": "VARCHAR", "outcome": "VARCHAR", "model": "VARCHAR", "clients": ["VARCHAR"], "hosts": ["VARCHAR"],
         "participants": ["VARCHAR"], "missing": ["VARCHAR"], "peers": ["VARCHAR"], "waiting": ["VARCHAR"],
-        "whom": ["VARCHAR"], "scenario": "JSON"
+        "whom": ["VARCHAR"], "scenario": "JSON", "privacy": "JSON", "promised": "INTEGER", "received": "INTEGER",
+        "lacking": "INTEGER", "givers": "INTEGER", "remedy": "VARCHAR"
     }'))
 from events;

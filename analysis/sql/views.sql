@@ -244,6 +244,21 @@ select
 from log.coordinator
 where event = 'update.refused';
 
+-- privacy: one row a closed round of a run with a privacy mechanism: its noise, what it cost, and all rounds so far.
+create or replace view privacy as
+select
+    round,
+    coalesce(phase, 'training') as phase,
+    unnest(from_json(privacy, '{
+        "promised": "INTEGER", "received": "INTEGER", "topped_up": "INTEGER", "givers": ["VARCHAR"],
+        "discarded": "BOOLEAN", "equal_weights": "BOOLEAN",
+        "nominal": "DOUBLE", "epsilon": "DOUBLE", "joint": "DOUBLE", "message": "DOUBLE", "delta": "DOUBLE",
+        "nominal_basic": "DOUBLE", "nominal_advanced": "DOUBLE", "epsilon_basic": "DOUBLE", "epsilon_advanced": "DOUBLE",
+        "joint_basic": "DOUBLE", "joint_advanced": "DOUBLE", "delta_basic": "DOUBLE", "delta_advanced": "DOUBLE"
+    }'))
+from log.coordinator
+where event = 'round.closed' and privacy is not null;
+
 -- metrics: one row a value; `client` is null for what is measured of the model or of all clients.
 -- online = Σ_t γ^(t-1) · mean over clients of their online nDCG@10 in round t, γ = 0.9995. A resumed run may have
 -- asked a client twice in one round (its answers are equal): it counts once.
@@ -271,6 +286,12 @@ union all
 select round, phase, 'maxrr', client, maxrr
 from answers
 where maxrr is not null
+union all
+select round, phase, 'epsilon', null, coalesce(epsilon, 'infinity'::double)
+from privacy
+union all
+select round, phase, 'epsilon_total', null, coalesce(epsilon_basic, 'infinity'::double)
+from privacy
 union all
 select round, phase, 'online', null, sum(pow(0.9995, round - 1) * value) over (partition by phase order by round)
 from means;
