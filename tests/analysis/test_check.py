@@ -50,6 +50,7 @@ NAMES = [
     "members-take-part-or-are-missing",
     "models-have-their-hashes",
     "names-are-known",
+    "noise-shares-are-counted",
     "refused-updates-are-in-no-model",
     "rounds-follow-one-another",
     "the-run-starts-and-ends-once",
