@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, get_args
 
 from scenarios.problems import Problem
-from scenarios.values import AggregationRule
+from scenarios.values import RuleName
 from scenarios.words import shown
 
 __all__ = ["es_problems"]
 
 OF_ES: Final = ("sigma", "metric", "p")
+OF_MODELS: Final = ("tolerate", "radius", "judged")
 NO_WEIGHTS: Final = "es sends no weights, only a seed and two numbers"
 
 
@@ -45,15 +46,22 @@ def _with_es(raw: Mapping[str, Any], learner: Mapping[str, Any]) -> Iterator[Pro
         yield Problem("learner.update", f'is for kind = "pdgd" only; got {shown(learner["update"])} with kind = "es"')
     yield from _privatisation(raw, learner)
     yield from _odd("learner.interactions", learner)
-    rule = _table(raw, "aggregation").get("rule", "adam")
-    if rule in get_args(AggregationRule) and rule != "adam":
-        yield Problem("aggregation.rule", f'{NO_WEIGHTS}: no rule of models applies, only "adam"; got {shown(rule)}')
+    yield from _aggregation(_table(raw, "aggregation"))
     for name in ("clients", "timeline"):
         entries = raw.get(name)
         for index, entry in enumerate(entries if isinstance(entries, list | tuple) else ()):
             if isinstance(entry, dict):
                 yield from _odd(f"{name}[{index}].interactions", entry)
                 yield from _attack(f"{name}[{index}].attack", entry.get("attack"))
+
+
+def _aggregation(settings: Mapping[str, Any]) -> Iterator[Problem]:
+    rule = settings.get("rule", "adam")
+    if rule != "adam" and (rule in get_args(RuleName) or isinstance(rule, list | tuple)):
+        yield Problem("aggregation.rule", f'{NO_WEIGHTS}: no rule of models applies, only "adam"; got {shown(rule)}')
+        return
+    for name in settings.keys() & set(OF_MODELS):
+        yield Problem(f"aggregation.{name}", f"is for rules of models, and {NO_WEIGHTS}; got {shown(settings[name])}")
 
 
 def _privatisation(raw: Mapping[str, Any], learner: Mapping[str, Any]) -> Iterator[Problem]:

@@ -43,7 +43,9 @@ def problems_together(raw: Mapping[str, Any]) -> Iterator[Problem]:
         _table(raw, "aggregation").get("rule", "fedavg"),
     )
     clients = sum(_counted(group) or 1 for _, group in groups)
-    yield from problems_of_aggregation(_table(raw, "aggregation"), clients, _table(raw, "log").get("weights", "auto"))
+    if _table(raw, "learner").get("kind") != "es":  # whose one rule `es_rules` holds
+        weights = _table(raw, "log").get("weights", "auto")
+        yield from problems_of_aggregation(_table(raw, "aggregation"), clients, weights)
     yield from _expect(_table(raw, "expect"))
     yield from es_problems(raw)
     yield from _timeline(raw, groups)

@@ -54,6 +54,14 @@ NO_WEIGHTS = "es sends no weights, only a seed and two numbers"
             f'aggregation.rule: {NO_WEIGHTS}: no rule of models applies, only "adam"; got "fedavg"',
         ),
         (
+            {"aggregation": {"rule": ["nnm", "krum"], "tolerate": 1}},
+            f'aggregation.rule: {NO_WEIGHTS}: no rule of models applies, only "adam"; got ["nnm", "krum"]',
+        ),
+        (
+            {"aggregation": {"tolerate": 1}},
+            f"aggregation.tolerate: is for rules of models, and {NO_WEIGHTS}; got 1",
+        ),
+        (
             {"clients": [{"id": "a", "clicks": "perfect", "attack": {"kind": "sign_flip"}}]},
             f"clients[0].attack: {NO_WEIGHTS}: an attack on weights has nothing to change; poisoned clicks work",
         ),
