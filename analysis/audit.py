@@ -16,7 +16,7 @@ import numpy as np
 
 from analysis.models import LoggedModel, logged_models
 from analysis.runs import Run
-from learning.aggregation import RULES, Updates
+from learning.aggregation import PRE_AGGREGATORS, RULES, Updates
 from learning.attacks import Scheduled, WireAttack, make_attack
 from learning.errors import LearningError
 from protocol.errors import UserError
@@ -132,6 +132,9 @@ def audit(run: Run, rules: Sequence[str], tolerate: int | None = None) -> Iterat
         raise UserError(f"{run.path} has no record of its scenario")
     tables = json.loads(told[0]["scenario"])
     who = attackers(run)
+    known = [*audited_rules(), *PRE_AGGREGATORS]
+    for unknown in (stage for rule in rules for stage in rule.split("+") if stage not in known):
+        raise UserError(f"a rule must be one of {', '.join(known)}, or two with a + between; got {unknown!r}")
     for rule in rules:
         yield _audit(run, with_rule(tables, rule, tolerate, who.count), rule, who)
 
