@@ -49,7 +49,7 @@ def test_the_runs_own_rule_makes_the_runs_own_models(recorded):
 
 
 def test_what_cannot_be_tried_is_said(recorded):
-    """Too few clients for a rule: a row with the reason, and the others go on. A rule that there is not: one sentence."""
+    """Too few clients for a rule: a row with the reason, and the others go on. No such rule: one sentence."""
     with open_run(recorded) as run:
         found = {one.rule: one for one in audit(run, ["bulyan", "nnm+median"])}
         with pytest.raises(UserError, match=r"a rule must be one of fedavg, krum.*; got 'nonsense'"):
