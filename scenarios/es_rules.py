@@ -9,7 +9,7 @@ from typing import Any, Final, get_args
 
 from scenarios.problems import Problem
 from scenarios.values import RuleName
-from scenarios.words import shown
+from scenarios.words import listed, shown
 
 __all__ = ["es_problems"]
 
@@ -53,6 +53,7 @@ def _with_es(raw: Mapping[str, Any], learner: Mapping[str, Any]) -> Iterator[Pro
             if isinstance(entry, dict):
                 yield from _odd(f"{name}[{index}].interactions", entry)
                 yield from _attack(f"{name}[{index}].attack", entry.get("attack"))
+                yield from _forget(f"{name}[{index}].forget", entry.get("forget"))
 
 
 def _aggregation(settings: Mapping[str, Any]) -> Iterator[Problem]:
@@ -92,6 +93,17 @@ def _attack(key: str, attack: object) -> Iterator[Problem]:
         return  # told already
     if not isinstance(made, ClickAttack):
         yield Problem(key, f"{NO_WEIGHTS}: an attack on weights has nothing to change; poisoned clicks work")
+
+
+def _forget(key: str, forget: object) -> Iterator[Problem]:
+    if not isinstance(forget, dict):
+        return
+    from learning.unlearning import METHODS  # not at import, as above
+    from scenarios.unlearning import WITHOUT_UPDATES
+
+    method = forget.get("method")
+    if method in METHODS and method not in WITHOUT_UPDATES:
+        yield Problem(key, f"{NO_WEIGHTS}: only {listed(WITHOUT_UPDATES)} can forget them; got {shown(method)}")
 
 
 def _table(raw: Mapping[str, Any], name: str) -> Mapping[str, Any]:

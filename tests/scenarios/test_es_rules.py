@@ -66,6 +66,10 @@ NO_WEIGHTS = "es sends no weights, only a seed and two numbers"
             f"clients[0].attack: {NO_WEIGHTS}: an attack on weights has nothing to change; poisoned clicks work",
         ),
         (
+            {"timeline": [{"at_round": 1, "leave": "client-1", "forget": {"method": "federaser", "interactions": 2}}]},
+            f'timeline[0].forget: {NO_WEIGHTS}: only retrain or rollback can forget them; got "federaser"',
+        ),
+        (
             {"learner": {"kind": "es", "interactions": 5}},
             "learner.interactions: must be even with es, half for each way that the model is pushed; got 5",
         ),
