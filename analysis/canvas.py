@@ -1,6 +1,6 @@
 """A line chart in characters: braille dots where the terminal has them, letters where it does not."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from math import ceil, floor, isfinite, log10
 from operator import itemgetter
@@ -42,6 +42,20 @@ class Axis:
         return f"{tick:,.{self._decimals}f}" if 1e-6 < self.high - self.low < 1e9 else f"{tick:.6g}"
 
 
+Dot = tuple[int, int]
+
+
+def _thinned(dots: Sequence[Dot | None]) -> Iterator[Dot | None]:
+    """What is needed of many dots: of those in one column that follow one another the first, lowest, highest, last."""
+    for column, group in groupby(dots, key=lambda dot: None if dot is None else dot[0]):
+        if column is None:
+            yield None
+            continue
+        heights = [dot[1] for dot in group if dot is not None]
+        for height in dict.fromkeys((heights[0], min(heights), max(heights), heights[-1])):
+            yield column, height
+
+
 class Canvas:
     """Characters of a chart's inside, each with the dots drawn in it and the curve that drew last."""
 
@@ -57,7 +71,7 @@ class Canvas:
             for x, y in points
         ]
         before = None
-        for dot in dots:
+        for dot in _thinned(dots):
             if dot is not None:
                 self._line(before or dot, dot, owner)
             before = dot

@@ -87,6 +87,7 @@ FINISHED = {
     "compare": ["one", "two"],
     "verify": ["latest"],
     "check": ["latest"],
+    "audit": ["latest", "--rules", "median"],
     "fuzz": ["--schedules", "1"],
     "bench": ["nothing-yet"],
     "scenario check": ["quickstart"],

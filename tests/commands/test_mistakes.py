@@ -17,7 +17,7 @@ NOT_LIVE = "is not live; foltr resume lets a run that did not complete go on"
 MISTAKES = {
     # scenarios
     "run nowhere.toml": "nowhere.toml: there is no such file",
-    "run quikstart": "neither a file nor a shipped scenario; shipped are centralised, quickstart; did you mean quickst",
+    "run quikstart": "neither a file nor a shipped scenario; shipped are centralised, ",
     "run empty.toml": "empty.toml: is empty; a scenario needs at least rounds and [[clients]]",
     "run binary.toml": "binary.toml: must be UTF-8 text; line 1 has the byte 0xff",
     "run folder.toml": "folder.toml: is a directory; name a .toml file in it",

@@ -39,6 +39,7 @@ def test_purposes_keep_their_numbers():
         "FAULT": 10,
         "TOP_UP": 11,
         "CENTRAL_NOISE": 12,
+        "REFERENCE": 13,
     }
 
 

@@ -198,10 +198,10 @@ if sys.argv[:1] == ["-c"]:  # the forkserver, from which the nodes come
 
     train = pdgd.Pdgd.train
 
-    def broken(self, theta, round, members=None):
+    def broken(self, theta, round, *rest, **settings):
         if round == 5 and "client-2" in __import__("setproctitle").getproctitle():
             raise ZeroDivisionError("client-2 cannot go on")
-        return train(self, theta, round, members)
+        return train(self, theta, round, *rest, **settings)
 
     pdgd.Pdgd.train = broken
 """
