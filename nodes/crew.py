@@ -46,6 +46,7 @@ class Crew:
         given = (to_dict(plan.scenario), str(plan.run), plan.features, plan.cores, NO_KEYS)
         self._task = Task("", "", *given, added=plan.added, parent=plan.parent)
         self._port = plan.scenario.federation.port
+        self._replaced = ""  # a node whose end is not missed, because another takes its place
 
     def start_coordinator(self, *, goes_on: bool) -> Line:
         """Start the coordinator, anew or from the log, and connect to it; it keeps its port from then on."""
@@ -80,7 +81,8 @@ class Crew:
         for child, code in self.nursery.ended():
             if self.line is not None:
                 self.line.unwatch(child.process.sentinel)
-            self._bury(child, code)
+            if child.task.name != self._replaced:
+                self._bury(child, code)
 
     def lives(self, node: str) -> bool:
         """Whether a node has a process."""
@@ -107,7 +109,9 @@ class Crew:
     def restart(self, node: str) -> None:
         """Start a node, ending it first if it lives."""
         if node in self.nursery.children:
+            self._replaced = COORDINATOR if node == COORDINATOR else ""
             self.kill(node, "KILL")
+            self._replaced = ""
         if node in self.nursery.children:
             return  # the scenario's `restart` was quicker
         if node == COORDINATOR:

@@ -16,7 +16,7 @@ from learning.attacks import Collusion, make_attack
 from learning.streams import Purpose, client_key, stream
 from protocol.errors import UserError
 from protocol.journal import Journal
-from protocol.messages import ADVERSARY, COORDINATOR, Disturb, Enrol, Heal, Leave, Message
+from protocol.messages import ADVERSARY, COORDINATOR, Disturb, Enrol, Heal, Leave, Lost, Message
 from scenarios.duration import duration_seconds
 from scenarios.plan import Plan
 from scenarios.roster import Client, setting_text
@@ -26,6 +26,7 @@ __all__ = ["Director", "Hands"]
 
 TIMELINE: Final = "the timeline"
 MEMBERSHIP: Final = ("add", "leave")
+NOBODY: Final = 0  # the number of no process
 _SELECTION: Final = client_key("selection")
 
 
@@ -106,9 +107,12 @@ class Director:
         return tuple(self._started)
 
     def remind(self) -> None:
-        """Say again to a coordinator that died who comes and goes; what it knows already changes nothing."""
+        """Say again to a coordinator that died who comes and goes, and who is dead; what it knows changes nothing."""
         for message in self._membership:
             self._hands.tell(message)
+        for node in dict.fromkeys([*self._hosts.values(), *self._plan.adversary]):
+            if not self._hands.lives(node):
+                self._hands.tell(Lost(node, NOBODY))
 
     def recall(self, performed: frozenset[int], closed: int) -> None:
         """Take over from an earlier director of this run: what it did is done, and what still lasts goes on.

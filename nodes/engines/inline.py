@@ -10,6 +10,7 @@ interpreter's lock.
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Final
 
 from nodes.adversary import AdversaryShell
 from nodes.client_host import HostShell
@@ -30,6 +31,9 @@ from scenarios.plan import Plan, open_data
 from scenarios.roster import Client
 
 __all__ = ["Crash", "Federation", "VirtualClock", "act_out"]
+
+REPLACED: Final = "replaced"
+"""What ends a node that another takes the place of: nobody misses it."""
 
 
 def act_out(plan: Plan, watcher: Watcher, interruption: Interruption, past: Past | None = None) -> Ending:
@@ -144,7 +148,6 @@ class Federation:
 
     def kill(self, node: str, signal: str) -> None:
         """Forget a node and what its log had not flushed; any signal ends an inline node."""
-        del signal
         if node == EVALUATOR:
             return  # it has no process of its own that could die, and keeps no state but its log
         shell = self.shells.pop(node, None)
@@ -155,7 +158,7 @@ class Federation:
         always = self.plan.scenario.federation.restart == "always"
         if node == COORDINATOR:
             self.frames = deque(one for one in self.frames if COORDINATOR not in one[:2] or one[0] == SUPERVISOR)
-            if always:
+            if always or signal == REPLACED:
                 self.restart(COORDINATOR)
             else:
                 self._abandoned = Ending("aborted", f"the coordinator died; foltr resume {self.plan.run} goes on")
@@ -176,7 +179,7 @@ class Federation:
     def restart(self, node: str) -> None:
         """Start a node, ending it first if it lives."""
         if node in self.shells:
-            self.kill(node, "KILL")
+            self.kill(node, REPLACED)
         if node in self.shells or node == EVALUATOR:
             return
         if node == COORDINATOR:

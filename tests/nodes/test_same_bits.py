@@ -152,3 +152,18 @@ def test_a_run_that_ends_in_bad_weather_ends_at_once(tmp_path, letor_folder):
     assert ending.outcome == "completed", ending
     for client in ("client-1", "client-2", "client-3"):
         assert "finish.received" in [one["event"] for one in read_journal(journal_path(run, client))]
+
+
+@pytest.mark.parametrize("engine", ["processes", "inline"])
+def test_a_new_coordinator_is_told_who_is_dead(tmp_path, letor_folder, engine):
+    """One client dies for good, then the coordinator is replaced: the run goes on without the client."""
+    overrides = [
+        "rounds=12",
+        f"data.source=letor:{letor_folder}",
+        "expect.ndcg_at_10='>= 0'",
+        "timeline=[{at_round=4, kill='client-3'}, {at_round=8, restart='coordinator'}]",
+    ]
+    run, ending = launch(load_scenario("quickstart", overrides, engine=engine), tmp_path)
+    assert ending.outcome == "completed", ending
+    closed = [one for one in read_journal(journal_path(run, "coordinator")) if one["event"] == "round.closed"]
+    assert [one["missing"] for one in closed] == [[]] * 4 + [["client-3"]] * 9
