@@ -8,7 +8,7 @@ import os
 import sys
 from typing import NoReturn
 
-from commands import asking, auditing, checking, fuzzing, looking, measuring, operating, running
+from commands import asking, auditing, checking, fuzzing, looking, measuring, operating, running, unlearning
 from commands.options import new_app
 from learning.errors import LearningError
 from protocol.errors import UserError
@@ -20,6 +20,7 @@ app = new_app(
 )
 app.info.epilog = "Begin with: foltr run quickstart"
 app.add_typer(running.app)
+app.add_typer(unlearning.app)
 app.add_typer(operating.app)
 app.add_typer(asking.app)
 app.add_typer(checking.app)

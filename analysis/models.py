@@ -4,7 +4,7 @@ One round is in memory at a time, however long the run and however many its clie
 by line; a packed run's tables are read in slices.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import merge
 from operator import itemgetter
@@ -191,10 +191,17 @@ def _trial(seed: Any, fitness: Any) -> list[Any]:
     return [seed, *fitness] if isinstance(fitness, list) else [seed]
 
 
-def _weights(thetas: Any, count: int) -> list[Floats] | list[None]:
+def _weights(thetas: Any, count: int) -> Sequence[Floats | None]:
     if thetas is None:
         return [None] * count
     try:
         return list(np.array(thetas, dtype=np.float64))
-    except (TypeError, ValueError):  # rows that differ in length: a damaged record
-        return [None] * count
+    except (TypeError, ValueError):  # a client's row was erased, or rows differ in length: a damaged record
+        return [_row(one) for one in thetas] if len(thetas) == count else [None] * count
+
+
+def _row(theta: Any) -> Floats | None:
+    try:
+        return None if theta is None else np.array(theta, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None

@@ -14,6 +14,7 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.erasure import erasure_problems
 from analysis.log import sql_text
 from analysis.models import LoggedModel, LoggedUpdate, logged_models
 from analysis.phases import Unlearning, steps, unlearnings
@@ -74,7 +75,11 @@ def verify(
         check = _Check(run, _chosen(run, client, number, everything=everything))
         for model in logged_models(run):
             check.round(model)
-        return check.done()
+        found = check.done()
+    problems, limits = erasure_problems(path)
+    found.problems += problems
+    found.limits += limits
+    return found
 
 
 def _chosen(run: Run, client: str | None, number: int | None, *, everything: bool) -> set[tuple[int, str]] | None:

@@ -15,6 +15,7 @@ from nodes.nursery import start_forkserver
 from nodes.past import Past, read_past
 from nodes.watcher import Quiet, Watcher
 from protocol.errors import UserError
+from protocol.forgetting import Beginning, Request
 from protocol.layout import LATEST, SCENARIO
 from protocol.presence import is_live
 from scenarios.load import from_dict, to_dict
@@ -30,11 +31,19 @@ ENGINES: dict[str, Callable[[Plan, Watcher, Interruption, Past | None], Ending]]
 """Who acts a plan out, by the engine's name."""
 
 
-def launch(scenario: Scenario, runs: Path, watcher: Watcher | None = None, parent: str = "") -> tuple[Path, Ending]:
-    """Run a scenario to its end, perhaps as a variation of another run; the run's directory and how it ended."""
+def launch(
+    scenario: Scenario,
+    runs: Path,
+    watcher: Watcher | None = None,
+    parent: str = "",
+    unlearning: tuple[Request, Beginning] | None = None,
+) -> tuple[Path, Ending]:
+    """Run a scenario to its end, perhaps as a variation or the unlearning of another run; where, and how it ended."""
     watcher = watcher or Quiet()
+    if scenario.unlearning and unlearning is None:
+        raise UserError(f"{scenario.name} is the unlearning of another run; foltr unlearn makes it from that run's log")
     start_early(scenario)
-    plan = replace(prepare(scenario, runs, watcher), parent=parent)
+    plan = replace(prepare(scenario, runs, watcher), parent=parent, unlearning=unlearning)
     return plan.run, act(plan, watcher)
 
 

@@ -206,6 +206,7 @@ EVENTS: Final[dict[str, Event]] = {
         "coordinator",
         ("clients", "settings", "by"),
     ),
+    "updates.erased": Event("what these clients sent was removed from this log", "operator", ("clients", "by")),
     "client.killed": Event("processes were ended on purpose", "supervisor", ("whom", "signal", "by")),
     "client.paused": Event("processes were stopped on purpose", "supervisor", ("whom", "by")),
     "client.unpaused": Event("paused processes go on", "supervisor", ("whom", "by")),

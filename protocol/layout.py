@@ -6,13 +6,14 @@ A run is a directory `<runs>/<scenario>/<time>-<seed>`. Patterns are relative to
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["CONSOLE", "CONTROL", "FILES", "JOURNAL", "LATEST", "PACKED", "SCENARIO", "RunFile"]
+__all__ = ["CONSOLE", "CONTROL", "ERASURE", "FILES", "JOURNAL", "LATEST", "PACKED", "SCENARIO", "RunFile"]
 
 SCENARIO: Final = "scenario.json"
 JOURNAL: Final = "journal"
 CONTROL: Final = "control.json"
 CONSOLE: Final = "console.txt"
 PACKED: Final = "run.duckdb"
+ERASURE: Final = "erasure.json"
 LATEST: Final = "latest"
 """The link beside the scenarios' directories that points at the newest run."""
 
@@ -71,6 +72,12 @@ FILES: Final[dict[str, RunFile]] = {
         "if the run was packed",
         "The whole log as one DuckDB file with the same views. The journal can go then, and every question is still "
         "answered.",
+    ),
+    ERASURE: RunFile(
+        "`foltr unlearn`",
+        "if the run forgot clients of another run",
+        "The erasure record: who was to be forgotten and how, what was done and at what cost, and the hashes of the "
+        "logs before and after. `foltr verify` holds it against the files.",
     ),
     f"../../{LATEST}": RunFile(
         "`foltr run`",

@@ -240,6 +240,11 @@ class Scenario(Section):
     timeline: Annotated[tuple[Happening, ...], Field(strict=False)] = ()
     log: Log = Log()
     expect: Expect = Expect()
+    unlearning: Annotated[
+        dict[str, Any] | SkipJsonSchema[None],
+        Words("a table that foltr unlearn writes: parent, clients, after, forget", default="none: the run trains"),
+    ] = None
+    """Whom the run forgets that another run, its parent, has learned from; all its rounds are unlearning."""
 
     @model_validator(mode="before")
     @classmethod

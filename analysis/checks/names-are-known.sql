@@ -1,5 +1,6 @@
 -- No event names a client that was never enrolled, or a node that was neither enrolled nor started.
--- Grain: one row a name and the field and event that it is in. Whoever sent what was refused may call itself anything.
+-- Grain: one row a name and the field and event that it is in. Whoever sent what was refused
+-- may call itself anything, and whom a run forgets that is the unlearning of another was never enrolled in it.
 with
     nodes as (
         select distinct host as name from members
@@ -8,7 +9,10 @@ with
         union
         values ('coordinator'), ('supervisor'), ('evaluator'), ('adversary'), ('operator')
     ),
-    told as (from records where event not in ('frame.refused', 'update.refused', 'order.received')),
+    told as (
+        from records
+        where event not in ('frame.refused', 'update.refused', 'order.received', 'phase.began', 'client.forgotten')
+    ),
     mentions as (
         select 'client' as kind, event, 'clients' as field, unnest(clients) as name from told
         union all
