@@ -53,6 +53,11 @@ class LoggedUpdate(NamedTuple):
     online: float | None
     tried: bool = False
 
+    @property
+    def erased(self) -> bool:
+        """Whether what the client sent was removed from the log."""
+        return self.theta is None and self.norm is None
+
 
 @dataclass(slots=True)
 class LoggedModel:
@@ -195,9 +200,11 @@ def _weights(thetas: Any, count: int) -> Sequence[Floats | None]:
     if thetas is None:
         return [None] * count
     try:
-        return list(np.array(thetas, dtype=np.float64))
-    except (TypeError, ValueError):  # a client's row was erased, or rows differ in length: a damaged record
-        return [_row(one) for one in thetas] if len(thetas) == count else [None] * count
+        if not any(one is None for one in thetas):  # else a client's row was erased
+            return list(np.array(thetas, dtype=np.float64))
+    except (TypeError, ValueError):
+        pass  # rows that differ in length: a damaged record
+    return [_row(one) for one in thetas] if len(thetas) == count else [None] * count
 
 
 def _row(theta: Any) -> Floats | None:

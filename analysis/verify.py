@@ -179,7 +179,11 @@ class _Check:
             stale = (
                 model.privacy is not None and model.answers.get(one.client) is not one
             )  # of another number of shares
-            if not stale and (self._chosen is None or (number, one.client) in self._chosen):
+            if stale or not (self._chosen is None or (number, one.client) in self._chosen):
+                continue
+            if one.erased:
+                self._skip("updates, because what their client sent was erased from the log", 1)
+            else:
                 answers.setdefault(one.client, []).append(one)
         asked = replace(self._question(number), promised=(model.privacy or {}).get("promised", 0))
         made = self._means.train(before, asked, list(answers)) if answers else {}

@@ -5,6 +5,7 @@ A page marks such a part with `<!-- generated: NAME -->` and `<!-- end -->`; `BL
 """
 
 import argparse
+import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,6 +21,7 @@ import numpy as np
 from analysis.meanings import VIEWS
 from analysis.runs import open_run
 from learning.attacks import ATTACKS, ClickAttack, ClientAttack, ColludingAttack
+from learning.unlearning import METHODS
 from protocol.codec import KINDS, Codec
 from protocol.collusion import Collusion
 from protocol.coordination import Coordination
@@ -163,6 +165,18 @@ def protocol_attacks() -> str:
     return table(("attack", "what it is meant to do", "the rule that stops it", "event in the log"), rows)
 
 
+def unlearning_methods() -> str:
+    """Every method of unlearning: its settings, its rounds, what the log must have."""
+    rows = []
+    for name, method in METHODS.items():
+        made = method()
+        options = [f"`{one.name} = {one.default}`" for one in inspect.signature(method).parameters.values()]
+        rounds = "none" if made.steps is None else "all" if made.steps.every == 1 else "⌈T/`every`⌉"
+        weights = "yes" if made.needs_weights else "no"
+        rows.append([f"`{name}`", ", ".join(options), rounds, weights, " ".join((method.__doc__ or "").split())])
+    return table(["method", "settings", "steps", "needs weights", "what it does"], rows)
+
+
 def attack_kinds() -> str:
     """Every attack that a scenario can name, but for those on the protocol: its options and its first sentence."""
     families = {ClientAttack: "alone", ClickAttack: "clicks", ColludingAttack: "together"}
@@ -230,6 +244,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "protocol-malice": malicious_transitions,
     "attacks": attack_kinds,
     "protocol-kinds": protocol_kinds,
+    "unlearning": unlearning_methods,
     "protocol-messages": protocol_messages,
     "protocol-refusals": protocol_refusals,
     "run-files": run_files,

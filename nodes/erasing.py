@@ -14,11 +14,11 @@ from typing import Any, Final
 
 import orjson
 
-from nodes.control import is_live
 from protocol.errors import UserError
 from protocol.journal import journal_path, read_lines
 from protocol.layout import JOURNAL, PACKED
 from protocol.messages import COORDINATOR
+from protocol.presence import is_live
 
 __all__ = ["erase_client"]
 

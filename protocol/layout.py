@@ -79,6 +79,11 @@ FILES: Final[dict[str, RunFile]] = {
         "The erasure record: who was to be forgotten and how, what was done and at what cost, and the hashes of the "
         "logs before and after. `foltr verify` holds it against the files.",
     ),
+    "forgetting.<kind>": RunFile(
+        "`foltr unlearn --report`",
+        "in the run that was trained again without the leavers",
+        "The proof of forgetting of every run that was made with it: figures as `.json`, curves as `.svg` and `.png`.",
+    ),
     f"../../{LATEST}": RunFile(
         "`foltr run`",
         "from the start",

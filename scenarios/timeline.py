@@ -51,7 +51,7 @@ class Happening(Section):
     leave: Selector = None
     """Let these clients leave the federation: they are not asked from this round on."""
     forget: Annotated[Forget | SkipJsonSchema[None], Words(default="not: what they taught stays")] = None
-    """With leave: how what they taught is unlearned; then, rounds of unlearning come before this round."""
+    """With leave: how what they taught is unlearned, in rounds that come before this one; see docs/unlearning.md."""
     add: Annotated[Positive | SkipJsonSchema[None], Words(default="nobody")] = None
     """Add so many clients, each with a process of its own."""
     id: Annotated[Identifier | SkipJsonSchema[None], Words(default="the next client-N")] = None

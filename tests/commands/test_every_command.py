@@ -52,7 +52,7 @@ def test_the_documentation_has_no_commands_that_are_not_there():
         (page.name, words)
         for page in PAGES
         for words in re.findall(
-            r"(?:^\$ |`)foltr ([a-z]+(?: [a-z-]+)?)", page.read_text(encoding="utf-8"), re.MULTILINE
+            r"(?:^\$ |`)foltr ([a-z]+(?:-[a-z]+)*(?: [a-z-]+)?)", page.read_text(encoding="utf-8"), re.MULTILINE
         )
     }
     known = {name.partition(" ")[0] for name in COMMANDS}
@@ -82,6 +82,8 @@ def played(tmp_path_factory) -> Path:
 FINISHED = {
     "run": ["quickstart", "--engine", "inline", "--set", "rounds=2"],
     "replay": ["one", "--rounds", "2"],
+    "unlearn": ["one", "client-3", "--every", "2", "--report"],
+    "forget-log": ["two", "client-3"],
     "sql": ["latest", "from run"],
     "curves": ["latest"],
     "compare": ["one", "two"],
