@@ -33,7 +33,6 @@ WITHOUT_A_TWIN = {
     "tests/learning/privacy/test_privacy.py": "the contract of all privacy mechanisms",
     "tests/learning/rankers/test_rankers.py": "the contract of all rankers",
     "tests/nodes/test_es_run.py": "runs of evolution strategies, from their clients to their logs",
-    "tests/learning/unlearning/test_unlearning.py": "the contract of all unlearning methods",
     "tests/nodes/test_forgetting.py": "runs that forget clients, from their commands to their logs",
     "tests/nodes/test_hostile.py": "a real coordinator against hostile peers",
     "tests/nodes/test_live.py": "a live run, from its commands to its log",

@@ -82,7 +82,7 @@ def played(tmp_path_factory) -> Path:
 FINISHED = {
     "run": ["quickstart", "--engine", "inline", "--set", "rounds=2"],
     "replay": ["one", "--rounds", "2"],
-    "unlearn": ["one", "client-3", "--every", "2", "--report"],
+    "unlearn": ["one", "client-3", "--method", "rollback,federaser", "--every", "2"],
     "forget-log": ["two", "client-3"],
     "sql": ["latest", "from run"],
     "curves": ["latest"],
