@@ -21,7 +21,6 @@ WITHOUT_A_TWIN = {
     "tests/docs/test_generated.py": "docs/generate.py, which is no package",
     "tests/commands/test_every_command.py": "all commands",
     "tests/commands/test_mistakes.py": "all commands",
-    "tests/nodes/test_forgetting.py": "forgetting in a live run, through all nodes",
     "tests/analysis/test_views.py": "analysis/sql/views.sql",
     "tests/learning/aggregation/test_by_hand.py": "every rule of the folder on an example worked by hand",
     "tests/learning/aggregation/test_contract.py": "what every rule of the folder promises",
