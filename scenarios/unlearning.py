@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from learning.unlearning import Made, Method, Story, lineage, make_method
-from protocol.errors import UserError
 from protocol.forgetting import Beginning, Step
 
 __all__ = ["ROUTES", "WITHOUT_UPDATES", "Memory", "begin_unlearning", "needs_weights", "unlearning_method"]
@@ -65,7 +64,7 @@ def unlearning_method(settings: Mapping[str, Any]) -> Method:
 def begin_unlearning(
     settings: Mapping[str, Any], leavers: Sequence[str], remaining: Sequence[str], memory: Memory, initial: Floats
 ) -> Beginning:
-    """Where unlearning starts, and its steps: none in which nobody that remains had an update to keep."""
+    """Where unlearning starts, and its steps: none for rounds of which nobody that remains has an update."""
     method = unlearning_method(settings)
     rounds = lineage(memory.after, memory.restarts)
     last = memory.model(rounds[-1]) if rounds else initial
@@ -83,8 +82,4 @@ def begin_unlearning(
         if own:
             drawn = draws[place] if draws else memory.after + len(steps) + 1
             steps.append(Step(number, drawn, tuple(own), tuple(own.values())))
-    if not steps:
-        raise UserError(
-            f"nobody remains who took part before {', '.join(leavers)} left; there is nothing to learn from"
-        )
     return Beginning(theta, origin, memory.after, tuple(steps), method.steps.interactions, method.steps.calibrated)

@@ -174,3 +174,10 @@ def test_every_method_works_live(tmp_path, source, method):
     assert sum(phase == "unlearning" for _, phase, _ in closed(run)) == 1 + steps
     with open_run(run) as opened:
         assert verdict(check(opened)) == "held"
+
+
+def test_who_never_taught_anything_is_forgotten_at_once(tmp_path, source):
+    """Mallory leaves before the first round: unlearning is its start alone, and training goes on."""
+    run, ending = launch(scenario(source, forget(1)), tmp_path)
+    assert ending.outcome == "completed"
+    assert [phase for _, phase, _ in closed(run)] == ["training", "unlearning", *["training"] * 20]
