@@ -95,8 +95,12 @@ def _comings_and_goings(run: Run) -> list[dict[str, Any]]:
             one = {"at_round": first, "add": 1, "id": client, "clicks": model}
             attack = {"attack": json.loads(roster[client]["attack"])} if roster[client]["attack"] else {}
             entries.append(one | attack | {"interactions": roster[client]["interactions"]})
+    asked = _orders(run, "coordinator", "forget.asked")
+    wishes = {client: record["settings"] for record in asked for client in record["clients"]}
     for record in _orders(run, "coordinator", "client.left"):
-        entries += [{"at_round": record["round"], "leave": client} for client in record["clients"]]
+        for client in record["clients"]:
+            how = {"forget": wishes[client]} if client in wishes else {}
+            entries.append({"at_round": record["round"], "leave": client, **how})
     return entries
 
 

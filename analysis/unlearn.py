@@ -75,12 +75,14 @@ def forgetful_runs(
     scenario = from_dict(tables)
     plan = Plan(scenario, run.path, open_data(scenario).dimension, 1)
     memory = LogMemory(run, after)
+    counted = "select count(*) as n from rounds where phase = 'training' and round between 1 and $last"
+    trained = run.rows(counted, {"last": after})[0]["n"]
     remaining = [client for client, row in clients.items() if client not in leavers and not row["gone"]]
     made: list[Forgetful] = []
     for settings in grid:
         name = _name(scenario.name, settings)
         if settings["method"] == RETRAIN:
-            changed = variation(run, leavers, rounds=after) | {"name": name}
+            changed = variation(run, leavers, rounds=trained) | {"name": name}
             changed["federation"] |= {"engine": engine}
             made.append(Forgetful(settings, from_dict(changed), None))
             continue

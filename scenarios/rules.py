@@ -154,7 +154,7 @@ def _timeline(raw: Mapping[str, Any], groups: Sequence[tuple[int, Mapping[str, A
             written = "for" if name == "lasts" else name
             if written in entry and actions[0] not in owners:
                 yield Problem(f"{key}.{written}", f"belongs to {listed(owners)}; got it with {actions[0]}")
-        yield from _at_round(key, entry, raw.get("rounds"))
+        yield from _at_round(key, entry, raw.get("rounds"), [one for _, one in entries])
         yield from _deadlock(key, actions[0], entry, _table(raw, "federation"))
         if clicks := _table(entry, "clicks"):
             yield from _click_table(f"{key}.clicks", clicks)
@@ -168,14 +168,19 @@ def _timeline(raw: Mapping[str, Any], groups: Sequence[tuple[int, Mapping[str, A
             yield from _selector(f"{key}.{actions[0]}", entry[actions[0]], known, growing=growing)
 
 
-def _at_round(key: str, entry: Mapping[str, Any], rounds: object) -> Iterator[Problem]:
+def _at_round(
+    key: str, entry: Mapping[str, Any], rounds: object, entries: Sequence[Mapping[str, Any]]
+) -> Iterator[Problem]:
     number = entry.get("at_round")
     if type(rounds) is not int or type(number) is not int:
         return
+    # Rounds count on through unlearning, which has a start and at most as many steps as there were rounds before it.
+    begins = [one["at_round"] for one in entries if "forget" in one and type(one.get("at_round")) is int]
+    latest = rounds + sum(one for one in begins if one < number)
     # Whoever is forgotten may leave after the last round: the run then ends with the unlearned model.
-    if number > rounds + ("forget" in entry):
+    if number > latest + ("forget" in entry):
         after = " + 1" if "forget" in entry else ""
-        yield Problem(f"{key}.at_round", f"must be at most rounds{after}, {rounds + bool(after)}; got {number}")
+        yield Problem(f"{key}.at_round", f"must be at most rounds{after}, {latest + bool(after)}; got {number}")
 
 
 def _known(

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from analysis.check import check, verdict
+from analysis.rerun import scenario_from_run
 from analysis.runs import open_run
 from analysis.verify import verify
 from nodes.ending import Interruption
@@ -181,3 +182,17 @@ def test_who_never_taught_anything_is_forgotten_at_once(tmp_path, source):
     run, ending = launch(scenario(source, forget(1)), tmp_path)
     assert ending.outcome == "completed"
     assert [phase for _, phase, _ in closed(run)] == ["training", "unlearning", *["training"] * 20]
+
+
+def test_what_was_asked_of_a_live_run_is_in_its_scenario(tmp_path, source):
+    """A wish to be forgotten that a person typed is an entry of the timeline that does it again."""
+    plan = prepare(scenario(source, rounds=6), tmp_path, Quiet())
+    federation = Federation(plan, Quiet(), Interruption())
+    federation.director.order("leave", ["mallory"], {"forget": FEDERASER}, "ann")
+    assert federation.run().outcome == "completed"
+    federation.close()
+    with open_run(plan.run) as run:
+        tables = scenario_from_run(run)
+    assert tables["timeline"] == [{"at_round": 1, "leave": "mallory", "forget": FEDERASER}]
+    again, _ = launch(from_dict(tables), tmp_path)
+    assert closed(again) == closed(plan.run)
