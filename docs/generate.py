@@ -20,6 +20,7 @@ import numpy as np
 
 from analysis.meanings import VIEWS
 from analysis.runs import open_run
+from learning.aggregation import PRE_AGGREGATORS, RULES, options_of
 from learning.attacks import ATTACKS, ClickAttack, ClientAttack, ColludingAttack
 from learning.unlearning import METHODS
 from protocol.codec import KINDS, Codec
@@ -62,6 +63,22 @@ def shipped_scenarios() -> str:
         for name, path in shipped().items()
     ]
     return table(("name", "what it is"), rows)
+
+
+def aggregation_rules() -> str:
+    """Every aggregation rule and pre-aggregator: what it is, what it needs, what its scores are."""
+    rows = [
+        (
+            f"`{name}`",
+            _first_paragraph(kind),
+            ", ".join(f"`{option}`" for option in sorted(options_of(name))),
+            _first_paragraph(kind.check),
+            "yes" if getattr(kind, "remembers", False) else "",
+            getattr(kind, "score", "comes before a rule, which scores"),
+        )
+        for name, kind in (*RULES.items(), *PRE_AGGREGATORS.items())
+    ]
+    return table(("rule", "what it is", "settings", "clients", "remembers", "score"), rows)
 
 
 def sql_views() -> str:
@@ -230,6 +247,7 @@ def _words(name: str) -> str:
 
 
 BLOCKS: dict[str, Callable[[], str]] = {
+    "aggregation-rules": aggregation_rules,
     "scenario-keys": scenario_keys,
     "shipped-scenarios": shipped_scenarios,
     "sql-views": sql_views,

@@ -1,7 +1,7 @@
 """Aggregation rules: how the coordinator makes one model of the local ones, and what may come before a rule."""
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from learning.aggregation.bulyan import Bulyan
@@ -36,7 +36,7 @@ __all__ = [
     "remembers",
 ]
 
-RULES: Mapping[str, Callable[..., Rule]] = {
+RULES: Mapping[str, type[Rule]] = {
     "fedavg": FedAvg,
     "krum": Krum,
     "multi_krum": MultiKrum,
@@ -50,7 +50,7 @@ RULES: Mapping[str, Callable[..., Rule]] = {
     "fldetector": FLDetector,
     "guarded": Guarded,
 }
-PRE_AGGREGATORS: Mapping[str, Callable[..., PreAggregator]] = {
+PRE_AGGREGATORS: Mapping[str, type[PreAggregator]] = {
     "nnm": NearestNeighbourMixing,
 }
 

@@ -53,6 +53,9 @@ class Guarded:
     def __init__(self) -> None:
         self._histories = np.zeros((0, 0))  # S [clients, d]
         self._direction = np.zeros(0)  # u
+        self._space = np.zeros(
+            (2, 0, 0)
+        )  # Δ and e of a round [2, clients, d]; big arrays cost more to get than to fill
         self._sums = np.zeros((2, 0))  # s of both numbers [2, clients]
         self._noise = np.zeros((2, 0))  # q of both
         self._usual = np.zeros((2, 0))  # faded sums of squared lengths of changes, and of ones
@@ -69,14 +72,14 @@ class Guarded:
         size = thetas.shape[1]
         self._make_room(int(who.max()) + 1, size)
         counts = np.maximum(updates.interactions, 1)
-        changes, sizes = np.empty(thetas.shape), np.empty(len(who))
+        changes, off = self._space[0, : len(who)], self._space[1, : len(who)]
+        sizes = np.empty(len(who))
         before = np.array(updates.before, dtype=np.float64)
         measure(read_only(thetas), before, counts.sum() / len(counts) / counts, changes, sizes)
         wild = self._wild(who, sizes)
         trusted = ~wild & ~self._out[who]
         if not trusted.any():  # those who are trusted are away: nobody's word is taken
             return Aggregate(before, trusted, groups={"wild": wild})
-        off = np.empty(thetas.shape)
         take_numbers(
             who,
             changes,
@@ -87,6 +90,7 @@ class Guarded:
             self._histories,
             self._direction,
             FADING,
+            np.zeros(size),
             np.zeros(size),
             off,
             np.empty((2, len(who))),
@@ -113,6 +117,7 @@ class Guarded:
             self._histories, self._direction = np.zeros((0, dimension)), np.zeros(dimension)
         if more > 0:
             self._histories = np.concatenate([self._histories, np.zeros((more, dimension))])
+            self._space = np.zeros((2, clients, dimension))
             self._sums, self._noise, self._usual = (
                 np.concatenate([old, np.zeros((2, more))], axis=1) for old in (self._sums, self._noise, self._usual)
             )
@@ -127,7 +132,8 @@ class Guarded:
         now = FADING * before
         now[0] += sizes * sizes
         now[1] += 1.0
-        usual = sqrt(np.median(now[0] / now[1]))
+        squares = np.sort(now[0] / now[1])
+        usual = sqrt((squares[(len(squares) - 1) // 2] + squares[len(squares) // 2]) / 2.0)
         wild: Bits = sizes > (WILD * usual if usual > 0.0 else np.inf)
         if 2 * int(wild.sum()) >= len(who):
             wild[:] = False
@@ -162,7 +168,8 @@ class Guarded:
         usual = noise[:, trusted].cumsum(axis=1)[:, -1:] / count
         scale = np.sqrt((noise + usual) / 2.0)
         scale[scale == 0.0] = 1.0
-        scores: Reals = (np.abs(sums - centre) / scale).max(axis=0)
+        apart = np.abs(sums - centre) / scale
+        scores: Reals = np.maximum(apart[0], apart[1])
         return scores
 
     def _take_back(self, who: Integers, number: int, scores: Reals, wild: Bits) -> Bits:

@@ -36,6 +36,7 @@ def take_numbers(
     direction: Reals,
     fading: float,
     together: Reals,
+    centre: Reals,
     off: Reals,
     numbers: Reals,
     sums: Reals,
@@ -43,12 +44,13 @@ def take_numbers(
 ) -> None:
     """Fill off [n, d] with e_c, and add a_c and b_c to the sums and the noise [2, clients] of those who are not wild.
 
-    direction is u, all zeros before there is one; together [d] and numbers [2, n] are work space.
+    direction is u, all zeros before there is one; together and centre [d], zeros, and numbers [2, n] are work space.
     """
     count = _add_rows(changes, trusted, together)
+    for j in range(len(centre)):
+        centre[j] = together[j] / count
     for row in range(len(who)):
-        for j in range(len(together)):
-            off[row, j] = changes[row, j] - together[j] / count
+        _subtract(changes[row], centre, off[row])
         own = histories[who[row]]
         size = sqrt(_dot(own, own)) if out[who[row]] else 0.0
         numbers[0, row] = _dot(off[row], own) / size if size > 0.0 else _dot(off[row], direction)
@@ -92,26 +94,35 @@ def remember(
 
     u starts as the longest history; centre and turned [d], zeros, are work space.
     """
+    count = 0
     for row in range(len(who)):
-        for j in range(len(centre)):
-            if not wild[row]:
-                histories[who[row], j] = fading * histories[who[row], j] + off[row, j]
-            off[row, j] = histories[who[row], j]  # from here on the histories, and then around their centre
-    count = _add_rows(off, trusted, centre)
-    longest = -1
+        history = histories[who[row]]
+        if not wild[row]:
+            _fade(history, fading, off[row])
+        if trusted[row]:
+            count += 1
+            _add(1.0, history, centre)
+    for j in range(len(centre)):
+        centre[j] /= count
     for row in range(len(who)):
-        for j in range(len(centre)):
-            off[row, j] -= centre[j] / count
-        if trusted[row] and (longest < 0 or _dot(off[row], off[row]) > _dot(off[longest], off[longest])):
-            longest = row
-    start = direction if _dot(direction, direction) > 0.0 else off[longest]
+        _subtract(histories[who[row]], centre, off[row])  # from here on the histories around their centre
+    start = direction if _dot(direction, direction) > 0.0 else off[_longest(off, trusted)]
     for row in range(len(who)):
-        weight = _dot(off[row], start) if trusted[row] else 0.0
-        for j in range(len(centre)):
-            turned[j] += weight * off[row, j]
+        if trusted[row]:
+            _add(_dot(off[row], start), off[row], turned)
     size = sqrt(_dot(turned, turned))
     for j in range(len(centre)):
         direction[j] = turned[j] / size if size > 0.0 else direction[j]
+
+
+@compiled
+def _longest(rows: Reals, chosen: Bits) -> int:
+    """The first of the longest of the chosen rows; 0 if none is chosen."""
+    longest, size = 0, -1.0
+    for row in range(len(rows)):
+        if chosen[row] and _dot(rows[row], rows[row]) > size:
+            longest, size = row, _dot(rows[row], rows[row])
+    return longest
 
 
 @compiled
@@ -121,9 +132,26 @@ def _add_rows(rows: Reals, chosen: Bits, target: Reals) -> int:
     for row in range(len(rows)):
         if chosen[row]:
             count += 1
-            for j in range(len(target)):
-                target[j] += rows[row, j]
+            _add(1.0, rows[row], target)
     return count
+
+
+@compiled
+def _add(factor: float, x: Reals, target: Reals) -> None:
+    for j in range(len(target)):
+        target[j] += factor * x[j]
+
+
+@compiled
+def _subtract(x: Reals, y: Reals, out: Reals) -> None:
+    for j in range(len(out)):
+        out[j] = x[j] - y[j]
+
+
+@compiled
+def _fade(history: Reals, fading: float, x: Reals) -> None:
+    for j in range(len(history)):
+        history[j] = fading * history[j] + x[j]
 
 
 def widest_cut(sums: Reals, noise: Reals) -> tuple[float, Integers]:
