@@ -247,7 +247,6 @@ def _words(name: str) -> str:
 
 
 BLOCKS: dict[str, Callable[[], str]] = {
-    "aggregation-rules": aggregation_rules,
     "scenario-keys": scenario_keys,
     "shipped-scenarios": shipped_scenarios,
     "sql-views": sql_views,
@@ -266,6 +265,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "protocol-messages": protocol_messages,
     "protocol-refusals": protocol_refusals,
     "run-files": run_files,
+    "aggregation-rules": aggregation_rules,
 }
 
 
