@@ -55,6 +55,7 @@ class Supervisor:
         self._said = 0
         self._quick_deaths: dict[str, int] = {}
         self._over: Ending | None = None
+        self._unmeasured = False  # whether the evaluator died when all was over
 
     def run(self) -> Ending:
         """Start everybody, look on until the run is over, leave nobody behind."""
@@ -132,6 +133,7 @@ class Supervisor:
     def _bury(self, child: Child, code: int) -> None:
         """A node ended before the run did: say so, tell the coordinator, start it again if the scenario says so."""
         if self._over is not None:
+            self._unmeasured = self._unmeasured or (child.task.role == EVALUATOR and code != 0)
             return
         name, role, how = child.task.name, child.task.role, ended_how(code)
         kind, words = child.last_words()
@@ -241,6 +243,9 @@ class Supervisor:
     def _wind_up(self) -> None:
         """Give the hosts a moment to end, and the evaluator all the time it needs, unless somebody is in a hurry."""
         nursery = self.crew.nursery
+        self.crew.reap()
+        if self._unmeasured:
+            self.crew.start_node(EVALUATOR)
         evaluator = nursery.children.pop(EVALUATOR, None)
         nursery.wait(GRACE if self.interruption.asked < 2 else 0)
         nursery.kill()

@@ -89,7 +89,7 @@ FINISHED = {
     "compare": ["one", "two"],
     "verify": ["latest"],
     "check": ["latest"],
-    "audit": ["latest", "--rules", "median"],
+    "audit": ["one", "--rules", "median"],
     "fuzz": ["--schedules", "1"],
     "bench": ["nothing-yet"],
     "scenario check": ["quickstart"],

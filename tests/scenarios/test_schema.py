@@ -32,6 +32,7 @@ NOT_IN_QUICKSTART = {
     "learner.metric": "the quickstart's learner is pdgd",
     "learner.p": "the quickstart's learner is pdgd",
     "expect.METRIC": "stands for a metric's name",
+    "unlearning": "the quickstart forgets nobody",
     **{f"privacy.{key}": "there is no mechanism" for key in schema.Privacy.model_fields if key != "mechanism"},
 }
 
