@@ -13,6 +13,7 @@ from analysis.curves import Curve, curves, measured
 from analysis.diagram import diagram
 from analysis.html import block, figures, section, table, told
 from analysis.log import sql_text
+from analysis.privacy import figure_rows
 from analysis.relations import journal_files
 from analysis.runs import Run, open_run, packed_file, run_names
 from analysis.style import document
@@ -73,6 +74,7 @@ def _body(path: Path, name: str, prefix: str) -> tuple[Summary, str]:
         parts = [
             ("verdict", "Verdict", _verdict(summary) + _checked(checks, path)),
             ("curves", "Curves", _charts(run, summary)),
+            ("privacy", "Privacy", _privacy(summary)),
             ("nodes", "Nodes over time", _nodes(run)),
             ("clients", "Clients", _clients(run)),
             ("round", "One round", _round(run)),
@@ -184,6 +186,14 @@ def _charts(run: Run, summary: Summary) -> str:
     ordered += [one for one in summary.metrics if one not in FIRST_METRICS]
     drawn: list[tuple[str, Curve]] = [(metric, measured(run, metric)) for metric in ordered]
     return "".join(f"<h3>{escape(_label(metric))}</h3>{chart([curve], metric)}" for metric, curve in drawn)
+
+
+def _privacy(summary: Summary) -> str:
+    """What the models give away, and whom each figure protects against; nothing without a mechanism."""
+    if not summary.privacy:
+        return ""
+    remarks = "".join(f"<li>{escape(one)}</li>" for one in summary.privacy_remarks)
+    return f"{table(figure_rows(summary.privacy), 'what the run gives away')}<ul>{remarks}</ul>"
 
 
 def _nodes(run: Run) -> str:

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from analysis.log import sql_text
+from analysis.privacy import Figure, figures_of, remarks_of
 from analysis.runs import Run
 from scenarios.comparison import parse_comparison
 
@@ -45,6 +46,8 @@ class Summary:
     updates_missing: int
     checks: dict[str, str] = field(default_factory=dict)  # each check of the log and its verdict
     broken: tuple[str, ...] = ()  # the first offender of each check that failed
+    privacy: tuple[Figure, ...] = ()  # what the models give away, and whom each figure protects against
+    privacy_remarks: tuple[str, ...] = ()
     local_epsilon: float | None = None  # of what a client of es tells of one interaction, where it does not tell all
 
     def as_dict(self) -> dict[str, Any]:
@@ -60,6 +63,7 @@ def summarise(run: Run) -> Summary:
     scenario = json.loads(told.get("scenario") or "{}")
     expect, learner = scenario.get("expect", {}), scenario.get("learner", {})
     expectations = tuple(_compared(expect, final, extent["rounds"])) + tuple(_occurred(run, expect.get(SOMETIMES, ())))
+    private = scenario.get("privacy", {}).get("mechanism", "none") != "none"
     return Summary(
         run=str(run.path),
         name=told.get("name"),
@@ -73,6 +77,8 @@ def summarise(run: Run) -> Summary:
         expectations=expectations,
         rounds_with_missing=extent["rounds_with_missing"],
         updates_missing=extent["updates_missing"],
+        privacy=figures_of(run) if private else (),
+        privacy_remarks=remarks_of(run) if private else (),
         local_epsilon=_local_epsilon(run) if learner.get("kind") == "es" else None,
     )
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from analysis.privacy import figure_rows
 from analysis.summary import Expectation, Summary
 from learning.data import Description
 
@@ -20,6 +21,10 @@ def summary_text(summary: Summary, command: str, reference: str) -> str:
         facts.append(("missing", f"{summary.updates_missing:,} updates in {summary.rounds_with_missing:,} rounds"))
     if summary.local_epsilon is not None:
         facts.append(("privacy", f"local ε = {summary.local_epsilon:.3f} for what a client tells of one interaction"))
+    for at, row in enumerate(figure_rows(summary.privacy)):
+        spent = f"{row['worst round']} a round at worst, {row['all rounds']} in all"
+        facts.append(("" if at else "privacy", f"ε of {row['ε of']}: {spent}; against {row['protects against']}"))
+    facts += [("", sentence) for sentence in summary.privacy_remarks]
     facts.append(("model", f"{summary.model or 'none'}"))
     facts.append(("run", summary.run))
     facts.append(("verdict", summary.verdict))

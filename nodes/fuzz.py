@@ -28,6 +28,8 @@ from scenarios.schema import Scenario
 __all__ = ["Schedule", "fuzz", "make_schedule", "try_schedule"]
 
 SOURCE: Final = "synthetic:mq2007?queries=12&documents=6"
+PRIVATE: Final = 0.4
+"""How many of those that send models add shares of noise, which are counted, topped up or thrown away."""
 EVOLVING: Final = 0.25
 """How many of the schedules learn by evolution strategies, whose coordinator has something to remember."""
 RULES: Final = ("fedavg", "fedavg", "guarded", "centred_clipping")
@@ -97,6 +99,11 @@ def make_schedule(seed: int) -> Schedule:
     elif random.random() < EVOLVING:
         tables["learner"] = {"kind": "es", "interactions": 2, "p": 0.5}
         del tables["aggregation"]
+    if "aggregation" in tables and random.random() < PRIVATE:
+        noise = {"mechanism": "laplace-shares", "epsilon": 4.5, "sensitivity": 5}
+        noise["shares"] = str(random.choice(["expected", "quorum"]))
+        noise["on_deficit"] = str(random.choice(["proceed", "top-up", "abort"]))
+        tables |= {"privacy": noise, "aggregation": {"rule": "fedavg"}}
     return Schedule(seed, tables, frozenset(crashes.tolist()))
 
 

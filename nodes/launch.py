@@ -78,7 +78,7 @@ def resume(run: Path, watcher: Watcher | None = None) -> Ending:
         raise UserError(f"{run} is live; foltr ps shows its nodes")
     past = read_past(run)
     if past.outcome == "completed":
-        raise UserError(f"{run} is completed: it has all its {past.closed} rounds")
+        raise UserError(f"{run} is completed with {past.closed} rounds: there is nothing left to do")
     scenario = read_scenario(run)
     start_early(scenario)
     features = open_data(scenario, watcher.parsed).dimension

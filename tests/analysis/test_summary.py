@@ -34,7 +34,7 @@ def test_the_small_run(run, small):
 def test_it_is_json(run):
     """The summary goes through JSON unchanged."""
     whole = summarise(run).as_dict()
-    lists = {name: list(whole[name]) for name in ("expectations", "broken")}
+    lists = {name: list(whole[name]) for name in ("expectations", "broken", "privacy", "privacy_remarks")}
     assert json.loads(json.dumps(whole)) == whole | lists
     assert whole["run"] == str(run.path)
 

@@ -44,7 +44,7 @@ MISTAKES = {
     "data describe synthetic:mq2007 --fold 2": "fold must be 1 for a synthetic source, got 2",
     # runs that are not there, or not live
     "resume nowhere": NO_SUCH_RUN,
-    "resume latest": "is completed: it has all its 3 rounds",
+    "resume latest": "is completed with 3 rounds: there is nothing left to do",
     "replay nowhere": NO_SUCH_RUN,
     "replay latest --without nobody": "a client to leave out must be one of client-1, client-2",
     "ps": NOT_LIVE,
