@@ -13,6 +13,7 @@ from analysis.curves import Curve, curves, measured
 from analysis.diagram import diagram
 from analysis.html import block, figures, section, table, told
 from analysis.log import sql_text
+from analysis.phases import forgetting_rows
 from analysis.privacy import figure_rows
 from analysis.relations import journal_files
 from analysis.runs import Run, open_run, packed_file, run_names
@@ -75,6 +76,7 @@ def _body(path: Path, name: str, prefix: str) -> tuple[Summary, str]:
             ("verdict", "Verdict", _verdict(summary) + _checked(checks, path)),
             ("curves", "Curves", _charts(run, summary)),
             ("privacy", "Privacy", _privacy(summary)),
+            ("forgetting", "Forgetting", _forgetting(run)),
             ("nodes", "Nodes over time", _nodes(run)),
             ("clients", "Clients", _clients(run)),
             ("round", "One round", _round(run)),
@@ -194,6 +196,13 @@ def _privacy(summary: Summary) -> str:
         return ""
     remarks = "".join(f"<li>{escape(one)}</li>" for one in summary.privacy_remarks)
     return f"{table(figure_rows(summary.privacy), 'what the run gives away')}<ul>{remarks}</ul>"
+
+
+def _forgetting(run: Run) -> str:
+    """Whom the run has forgotten; nothing where nobody was."""
+    rows = forgetting_rows(run)
+    more = '<p class="quiet">foltr unlearn RUN CLIENT --report compares with training again without them.</p>'
+    return table(rows, "clients that were forgotten") + more if rows else ""
 
 
 def _nodes(run: Run) -> str:

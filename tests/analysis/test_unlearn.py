@@ -9,6 +9,7 @@ from analysis.check import check, verdict
 from analysis.erasure import log_hashes, write_erasure
 from analysis.pack import pack
 from analysis.proof import curves_of, forgotten, proven, results_text
+from analysis.report import report_body
 from analysis.runs import open_run
 from analysis.unlearn import forgetful_runs, settings_of
 from analysis.verify import verify
@@ -91,6 +92,13 @@ def test_every_child_is_checked_and_verified_and_knows_its_parent(parent, childr
         assert opened.rows("select parent from run") == [{"parent": str(parent)}]
     expected = "unknown" if method in ("accumulate", "subtract") else "held"
     assert verify(run, everything=True).verdict == expected
+
+
+def test_the_report_tells_who_was_forgotten_and_how(children, parent):
+    """A part of its own, on the page of a run that forgot and on no other."""
+    page = report_body(children["federaser"][1], "child")
+    assert all(word in page for word in ("Forgetting", "mallory", "method federaser, every 3, interactions 2"))
+    assert "Forgetting" not in report_body(parent, "parent")
 
 
 def test_the_proof_compares_with_exact_retraining(parent, children):
