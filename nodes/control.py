@@ -19,6 +19,7 @@ from protocol.transport import Gate, KeyPair, Line, make_keys
 __all__ = ["Desk", "await_end", "order"]
 
 LARGEST: Final = 1 << 24  # bytes of an order or an answer
+LAST_LOOKS: Final = 10  # for the answer of a supervisor that has ended; each takes a tenth of a second
 PATIENCE: Final = 30.0  # seconds for a supervisor to answer; it may have to end and start processes
 
 
@@ -85,12 +86,15 @@ def order(run: Path, verb: str, whom: tuple[str, ...] = (), **settings: Any) -> 
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
             frame = line.receive()
+            over = frame is None and supervisor_of(run) is None
+            for _ in range(LAST_LOOKS if over else 0):  # its last word may still be on its way
+                frame = frame or line.receive()
             if frame is not None:
                 answer = codec.decode(frame).message
                 assert isinstance(answer, Answer)
                 if not answer.fine:
                     raise UserError(" ".join(answer.lines))
                 return list(answer.lines)
-            if supervisor_of(run) is None:
+            if over:
                 raise UserError(f"{run} ended before it could {verb}")
     raise UserError(f"{run} did not answer within {PATIENCE:g} s")
