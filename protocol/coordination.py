@@ -57,7 +57,7 @@ class Coordination(Conspiring):
         if self.closed >= self.forgetting.last and not waits:
             return self._finish("completed", "")
         if not any(map(self.members.needs, self.members.hosts)):
-            return self._finish_deserted()
+            return self._let_leavers_go() + self._finish_deserted()
         return [self._model_record([], [], {})] if self._new else []
 
     def _join(self, stimulus: Arrived) -> list[Instruction]:

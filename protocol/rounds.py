@@ -240,12 +240,16 @@ class Rounds(Machine):
 
     def _without_members(self, now: float) -> list[Instruction]:
         """Nobody can ever answer in the open round: open it again for those who were to come later, if anybody was."""
+        return self._let_leavers_go() + self._open_round(now)
+
+    def _let_leavers_go(self) -> list[Instruction]:
+        """Those who take part were to leave after the next round, and are not here any more: they leave before it."""
         members, number = self.members, self.closed + 1
         did: list[Instruction] = []
-        for client in members.names(np.flatnonzero(members.active)):  # about to leave, and not here any more
+        for client in members.names(np.flatnonzero(members.active)):
             members.leave(client, number, number)
             did.append(self._left(client, number, COORDINATOR))
-        return did + self._open_round(now)
+        return did
 
     def _close_if_complete(self, now: float) -> list[Instruction]:
         if self.ledger.awaited:

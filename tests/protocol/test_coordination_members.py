@@ -450,3 +450,10 @@ def test_who_left_before_it_came_never_comes():
     assert not machine.members.stays("c2")
     machine.members.turn(6)
     assert machine.members.active.tolist() == [True, True, False]
+
+
+def test_a_run_whose_members_were_all_to_leave_ends_when_it_is_resumed():
+    """They were to leave after the open round; a new coordinator lets them leave before it, and the log says so."""
+    stage = Stage({"a": [0], "b": [1]}, closed=2, rounds=5, until={"c0": 4, "c1": 4})
+    assert stage.begin() == ["client.left", "client.left", "run.finished", "quit: aborted"]
+    assert stage.fields("client.left")["round"] == 3
