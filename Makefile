@@ -8,7 +8,7 @@ quickstart: .venv/.installed
 	@$(BIN)/foltr run quickstart
 
 test: lint
-	$(BIN)/pytest -n 4 --dist worksteal  # many tests wait for processes; two cores are busy with four workers
+	$(BIN)/pytest -n 2 --dist worksteal
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff check .

@@ -243,12 +243,14 @@ class Supervisor:
     def _wind_up(self) -> None:
         """Give the hosts a moment to end, and the evaluator all the time it needs, unless somebody is in a hurry."""
         nursery = self.crew.nursery
-        self.crew.reap()
-        if self._unmeasured:
-            self.crew.start_node(EVALUATOR)
         evaluator = nursery.children.pop(EVALUATOR, None)
         nursery.wait(GRACE if self.interruption.asked < 2 else 0)
         nursery.kill()
+        if evaluator is not None and evaluator.process.exitcode:
+            self._unmeasured = True  # it was killed just before the end
+        if self._unmeasured:
+            self.crew.start_node(EVALUATOR)
+            evaluator = nursery.children[EVALUATOR]
         if evaluator is None:
             return
         nursery.children[EVALUATOR] = evaluator

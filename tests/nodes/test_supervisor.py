@@ -155,9 +155,9 @@ def test_a_killed_evaluator_comes_back_and_misses_nothing(running, tmp_path):
     """The evaluator reads the log from its start again: every round is measured in the end."""
     process, nodes = running
     nodes["evaluator"].kill()
-    eventually(lambda: "evaluator" in nodes_of(process.pid))
+    eventually(lambda: nodes_of(process.pid).get("evaluator", nodes["evaluator"]) != nodes["evaluator"])
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=30)
+    process.communicate(timeout=60)
     measured = {number for one in records(tmp_path, "evaluator", "metric.measured") for number in one["rounds"]}
     assert measured == {one["round"] for one in records(tmp_path, "coordinator", "round.closed")}
 
